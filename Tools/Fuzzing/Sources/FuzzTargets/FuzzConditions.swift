@@ -17,6 +17,7 @@ enum FuzzConditions {
         Attribute("level", .double)
         Attribute("anything", .any)
         Relationship("place", to: "Place")
+        Relationship("stops", to: "Place", isToMany: true)
         IndexDescription("title", [IndexElement("title")])
         IndexDescription("start", [IndexElement("start", isDescending: true), "count"])
         IndexDescription("level", ["level"])
@@ -36,6 +37,8 @@ enum FuzzConditions {
           ]
           if number % 3 > 0 { values["title"] = .string(["", "fog", "fog at dawn"][number % 3]) }
           if number % 7 > 1 { values["place"] = .object(ObjectReference(places[number % 2])) }
+          values["stops"] = .objects(
+            places.prefix(number % 3).map { ObjectReference($0) })
           try tx.insert("Event", values)
         }
       }
@@ -77,5 +80,7 @@ enum FuzzConditions {
     #"place.name LIKE 'K*o\?' && anything != TRUE"#, "place == Place#1 OR place = nil",
     #"title BEGINSWITH 'fog' or title > "x\u{e9}""#, "`start` < 1970-01-02T10:00:00.5+02:00",
     "-start,title[c] NILS LAST,place.name", "SELF IN {Event#1, Event#9} AND TRUEPREDICATE",
+    "stops CONTAINS Place#2 AND NOT ANY stops.name BEGINSWITH 'K'",
+    "ANY stops (name == 'Nara' OR SELF == Place#1) AND start > 1970-01-02",
   ].map { ContiguousArray($0.utf8) }
 }
