@@ -52,6 +52,18 @@ import Testing
     }
   }
 
+  /// An age in a condition is that of an option.
+  @Test func conditionsInRelationToNow() throws {
+    let folder = try folder()
+    #expect(found(folder, "date > now") == ["3"])
+    #expect(found(folder, "date < yesterday AND date > 20y") == ["1"])
+    #expect(found(folder, "date > '99y' AND date <= now") == ["1", "2"])
+    #expect(found(folder, "date > '99y' AND date < today") == ["1"])
+    #expect(found(folder, "date > 12h") == ["3"] && found(folder, "date > 1d") == ["2", "3"])
+    let wrong = folder.run("query", "@e.annals", "Event", "--where", "text > 7d")
+    #expect(wrong.errors.contains("7d is an age"), "\(wrong)")
+  }
+
   @Test func timelines() throws {
     let folder = try folder()
     func shown(_ start: String, _ options: String...) -> [Substring] {

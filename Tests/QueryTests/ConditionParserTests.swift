@@ -229,6 +229,46 @@ import Testing
     #expect(condition.description == "date < 2019-09-30T22:00:00Z")
   }
 
+  /// 2019-10-22 18:15 UTC, which is 20:15 two hours ahead.
+  @Test(arguments: [
+    ("date > now", "date > 2019-10-22T18:15:00Z"),
+    ("date < today", "date < 2019-10-21T22:00:00Z"),
+    ("date >= yesterday", "date >= 2019-10-20T22:00:00Z"),
+    ("date > 7d", "date > 2019-10-15T18:15:00Z"),
+    ("date > '90m' AND int64 == 7", "date > 2019-10-22T16:45:00Z AND int64 == 7"),
+    (
+      "date BETWEEN {2w, 12h} OR date IN {1y, 2019-10-01}",
+      "date BETWEEN {2019-10-08T18:15:00Z, 2019-10-22T06:15:00Z} OR "
+        + "date IN {2018-10-22T18:15:00Z, 2019-09-30T22:00:00Z}"
+    ),
+    ("title == 'now'", "title == \"now\""),
+  ])
+  func datesInRelationToNow(text: String, resolved: String) throws {
+    let now = Timestamp(microseconds: 1_571_768_100_000_000)
+    let condition = try ConditionParser.parse(
+      text, over: Self.schema.entities[1], in: Self.schema, now: now, zone: { _ in 7_200 })
+    #expect(condition.description == resolved)
+    #expect(try Self.parse(condition.description) == condition)
+    // Without a clock they are no dates.
+    if !text.hasPrefix("title") {
+      #expect(throws: ConditionTextError.self) { try Self.parse(text) }
+    }
+  }
+
+  @Test(arguments: [
+    ("int64 > 7d", 9, "7d is an age"), ("title == now", 10, "expected a value"),
+    ("7d > 1", 1, "one that is named 7d stands in backquotes"),
+    ("date > 7dx", 8, "begins with a digit"), ("date > 7.5d", 8, "begins with a digit"),
+    ("date > 99999999999999999y", 8, "is an age"),
+  ])
+  func agesAreDatesOnly(text: String, column: Int, reason: String) {
+    let error = #expect(throws: ConditionTextError.self) {
+      try ConditionParser.parse(
+        text, over: Self.schema.entities[1], in: Self.schema, now: Timestamp(microseconds: 0))
+    }
+    #expect(error?.column == column && error?.reason.contains(reason) == true, "\(error as Any)")
+  }
+
   /// Without a schema any condition reads back from its own text.
   @Test(arguments: [1, 2] as [UInt64])
   func roundTrip(seed: UInt64) throws {
@@ -248,7 +288,8 @@ import Testing
       "-", "1",
       "e", ".", "#", "@", "[cd]", "IN", "BETWEEN", "é", "\u{301}", "\0", " ", ",", "DATA(",
       "9999999999",
-      "1B4E28BA-2FA1-11D2-883F-B9A761BDE3FB", "u{110000}", "+", "SELF", "LIKE", "nil", "ANY",
+      "1B4E28BA-2FA1-11D2-883F-B9A761BDE3FB", "u{110000}", "+", "SELF", "LIKE", "nil",
+      "7d", "today", "ANY",
       "all_places", "CONTAINS", "Place#1",
     ]
     for _ in 0..<20_000 {

@@ -52,6 +52,20 @@ import Testing
     #expect(local.description == "from > 2019-07-01T10:00:00Z")
   }
 
+  @Test func whatIsSaidInRelationToNowIsReadAgainstTheGivenMoment() throws {
+    let schema = Schema { Entity("Trip") { Attribute("from", .date) } }
+    let now = Date(timeIntervalSince1970: 1_571_768_100)
+    let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
+    func read(_ text: String) throws -> String {
+      try Condition(parsing: text, of: "Trip", in: schema, zone: berlin, now: now).description
+    }
+    #expect(try read("from > 7d") == "from > 2019-10-15T18:15:00Z")
+    #expect(try read("from > today") == "from > 2019-10-21T22:00:00Z")
+    // Without a moment it is the clock's.
+    let clock = try Condition(parsing: "from > now", of: "Trip", in: schema).description
+    #expect(clock.hasPrefix("from > 20") && clock > "from > 2026", "\(clock)")
+  }
+
   /// A timeline by names is live as one of records is.
   @Test func aTimelineByNamesIsLive() async throws {
     let store = try Store(

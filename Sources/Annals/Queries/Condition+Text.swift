@@ -16,14 +16,18 @@ extension Condition {
   ///   - text: at most 65,536 bytes.
   ///   - entity: the name of the entity whose objects are tested.
   ///   - schema: the schema with the entity, usually a store's or a snapshot's.
-  ///   - zone: the zone of dates that do not name one.
+  ///   - zone: the zone of dates that do not name one, and of days.
+  ///   - now: what `now`, `today`, `yesterday` and ages such as `7d` are read against, where a date
+  ///     is compared. The condition has the moment, not the word.
   /// - Throws: `.invalidArgument` with the column of the first mistake, or if the schema does not
   ///   have the entity.
   public init(
-    parsing text: String, of entity: String, in schema: Schema, zone: TimeZone = .gmt
+    parsing text: String, of entity: String, in schema: Schema, zone: TimeZone = .gmt,
+    now: Date = Date()
   ) throws(AnnalsError) {
+    guard let now = Timestamp(exactly: now) else { throw .noDate }
     self = try AnnalsError.parsing(entity, schema) { (entity) throws(ConditionTextError) in
-      try ConditionParser.parse(text, over: entity, in: schema) { moment in
+      try ConditionParser.parse(text, over: entity, in: schema, now: now) { moment in
         zone.secondsFromGMT(for: Date(moment))
       }
     }
@@ -46,7 +50,7 @@ extension SortKey {
   /// Reads sort keys from text, such as `-timestamp,title[c],place.name NILS LAST`: the form of
   /// `annals query --sort`. `[c]` ignores case, `[l]` sorts as the current locale does.
   ///
-  /// Throws as `Condition.init(parsing:of:in:zone:)` does.
+  /// Throws as `Condition.init(parsing:of:in:zone:now:)` does.
   public static func keys(
     parsing text: String, of entity: String, in schema: Schema
   ) throws(AnnalsError) -> [SortKey] {

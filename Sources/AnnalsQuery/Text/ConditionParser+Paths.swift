@@ -95,6 +95,10 @@ extension ConditionParser {
       }
       try advance()
       return word
+    case .age(let text):
+      throw ConditionTextError(
+        column: token.column,
+        reason: "expected a property; one that is named \(text) stands in backquotes")
     default: throw expected("a property")
     }
   }

@@ -4,6 +4,10 @@ extension ConditionParser {
   /// Reads a value, as one of the property's type.
   mutating func value(_ kind: PropertyKind) throws(ConditionTextError) -> Value {
     let column = token.column
+    if case .attribute(.date) = kind, let moment = relativeMoment {
+      try advance()
+      return .date(moment)
+    }
     let written = token.bareText
     let value = try literal()
     guard let typed = typed(value, kind) else {
@@ -66,6 +70,10 @@ extension ConditionParser {
       try advance()
       if isAt("#"), token.isAttached { return try object(EntityNumber(text), column) }
       return try number(text, column)
+    case .age(let text):
+      throw ConditionTextError(
+        column: column,
+        reason: "\(text) is an age, and stands where a date is compared; a text stands in quotes")
     case .name(let name):
       try advance()
       return try object(schema.entity(named: name)?.number, column)
@@ -151,7 +159,19 @@ extension ConditionParser {
   /// The moment of a date, with a time and an offset if it has them. A month or a year is no
   /// moment.
   private func moment(_ text: String) -> Timestamp? {
-    guard let date = WrittenDate(text), date.day != nil else { return nil }
-    return date.period(offset: zone).lowerBound
+    guard let date = WrittenDate(text) else { return relativeMoment(text) }
+    return date.day == nil ? nil : date.period(offset: zone).lowerBound
+  }
+
+  /// The moment of the token if it is a date in relation to now.
+  private var relativeMoment: Timestamp? {
+    switch token.kind {
+    case .word(let text), .age(let text): relativeMoment(text)
+    default: nil
+    }
+  }
+
+  private func relativeMoment(_ text: String) -> Timestamp? {
+    now.flatMap { RelativeDate.period(text, now: $0, offset: zone)?.lowerBound }
   }
 }

@@ -15,6 +15,7 @@ import AnnalsModel
 ///     options     = "[c]" | "[d]" | "[cd]"
 ///     path        = SELF | name { "." name }
 ///     value       = nil | NULL | TRUE | FALSE | YES | NO | number | text | date | UUID
+///                 | now | today | yesterday | age
 ///                 | entity "#" row [ "@" UUID ] | (URL | JSON | DATA | DOUBLE) "(" text ")"
 ///
 /// The path of `any` ends at a to-many relationship, and what follows is of its objects. Keywords
@@ -32,21 +33,27 @@ package struct ConditionParser {
   var entity: Entity?
   /// How many seconds clocks are ahead of UTC at a moment, where a date has no offset of its own.
   let zone: (Timestamp) -> Int
+  /// What `now`, `today`, `yesterday` and ages are read against; nil if they are not read.
+  private(set) var now: Timestamp?
   private var lexer: ConditionLexer
   private(set) var token = ConditionToken(kind: .end, column: 1, isAttached: false)
   private var depth = 0
 
   /// Reads the text as a condition over objects of the entity; without one, names and types are
   /// not checked. O(length × properties).
+  ///
+  /// With `now`, dates in relation to it are read where a date is compared, also in quotes: as the
+  /// first moment that they stand for. The condition has that moment.
   package static func parse(
     _ text: String, over entity: Entity? = nil, in schema: Schema = Schema(),
-    zone: (Timestamp) -> Int = { _ in 0 }
+    now: Timestamp? = nil, zone: (Timestamp) -> Int = { _ in 0 }
   ) throws(ConditionTextError) -> Condition {
     guard text.utf8.count <= longestText else {
       throw ConditionTextError(column: 1, reason: "a condition is at most \(longestText) bytes")
     }
     return try withoutActuallyEscaping(zone) { (zone) throws(ConditionTextError) in
       var parser = ConditionParser(text, entity, schema, zone)
+      parser.now = now
       try parser.advance()
       let condition = try parser.condition()
       guard parser.token.kind == .end else { throw parser.expected("AND, OR or the end") }

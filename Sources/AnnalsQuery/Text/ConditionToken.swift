@@ -11,6 +11,8 @@ struct ConditionToken {
     case number(String)
     /// A date, and a time if there is one, as written.
     case date(String)
+    /// Digits and the letter of a length of time, as written.
+    case age(String)
     case uuid(RawUUID)
     /// An operator or a bracket.
     case symbol(String)
@@ -132,6 +134,11 @@ struct ConditionLexer {
       }
     }
     if let next = scalar(), ConditionWords.isNameScalar(next) {
+      let isWhole = scalars[start..<position].allSatisfy(isDigit)
+      if isWhole, RelativeDate.isUnit(Character(next)), scalar(1).map(isNamePart) != true {
+        position += 1
+        return .age(text(from: start))
+      }
       throw fail("a name that begins with a digit stands in backquotes", at: start + 1)
     }
     return .number(text(from: start))

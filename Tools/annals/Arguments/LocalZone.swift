@@ -8,17 +8,6 @@ struct LocalZone: Sendable {
   /// A zone with a fixed offset.
   static func fixed(_ seconds: Int) -> LocalZone { LocalZone(offset: { _ in seconds }) }
 
-  /// The day of the calendar that is so many days before the one around a moment.
-  func day(around moment: Timestamp, daysAgo: Int64) -> ClosedRange<Timestamp> {
-    let today = CivilDate(moment, offset: offset(moment))
-    func start(_ day: Int64) -> Timestamp {
-      self.moment(CivilDate(year: today.year, month: today.month, day: day))
-    }
-    let first = start(today.day - daysAgo)
-    let next = start(today.day - daysAgo + 1)
-    return first...max(first, Timestamp(microseconds: next.microseconds - 1))
-  }
-
   /// The time at which the zone's clocks show this date: the first of two if clocks were set back.
   /// If clocks skipped it, the time with the offset from before.
   func moment(_ date: CivilDate) -> Timestamp {

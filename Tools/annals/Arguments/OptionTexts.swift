@@ -19,10 +19,12 @@ struct OptionTexts {
     time = snapshot.isOfOlderSchema ? ", as of transaction \(snapshot.number)" : ""
   }
 
-  /// The condition of `--where`.
-  func condition(_ text: String, zone: LocalZone) throws(CommandFailure) -> Condition {
+  /// The condition of `--where`. Its dates are those of DATE options.
+  func condition(
+    _ text: String, zone: LocalZone, now: Timestamp
+  ) throws(CommandFailure) -> Condition {
     try reading("--where") { () throws(ConditionTextError) in
-      try ConditionParser.parse(text, over: entity, in: schema, zone: zone.offset)
+      try ConditionParser.parse(text, over: entity, in: schema, now: now, zone: zone.offset)
     }
   }
 

@@ -21,8 +21,8 @@ enum TokenArgument: Hashable {
   /// - Throws: `CommandFailure` with the accepted forms.
   init(_ text: String, zone: LocalZone, now: Timestamp) throws {
     let parsed =
-      TokenArgument.number(text) ?? TokenArgument.mark(text) ?? TokenArgument.ago(text, now)
-      ?? TokenArgument.date(text, zone, now: now) ?? Token(text).map { .token($0) }
+      TokenArgument.number(text) ?? TokenArgument.mark(text)
+      ?? TokenArgument.moment(text, zone, now: now) ?? Token(text).map { .token($0) }
     guard let parsed else { throw CommandFailure.badToken(text) }
     self = parsed
   }
@@ -54,38 +54,21 @@ enum TokenArgument: Hashable {
     return mark(meant) == nil ? nil : meant
   }
 
-  /// `90m`, `12h`, `30d`, `2w`, `1y`: that long before now.
-  private static func ago(_ text: String, _ now: Timestamp) -> TokenArgument? {
-    guard let length = LengthArgument.microseconds(text) else { return nil }
-    let (moment, isTooEarly) = now.microseconds.subtractingReportingOverflow(length)
-    return isTooEarly ? nil : .moment(Timestamp(microseconds: moment))
-  }
-
   /// The forms of dates, for messages.
   static let dateForms =
     "2019-10-22, 2019-10, 2019-10-22 20:15, 2019-10-22T20:15:04+02:00, now, today or yesterday"
 
-  /// Reads a date, `now`, `today` or `yesterday`; nil for anything else. A year alone is a date
-  /// only where it cannot be a number.
-  static func date(
-    _ text: String, _ zone: LocalZone, now: Timestamp, allowsYears: Bool = false
-  ) -> TokenArgument? {
-    switch text {
-    case "now": return .moment(now)
-    case "today": return .period(zone.day(around: now, daysAgo: 0))
-    case "yesterday": return .period(zone.day(around: now, daysAgo: 1))
-    default:
-      guard let date = WrittenDate(text), date.month != nil || allowsYears else { return nil }
-      let period = date.period(offset: zone.offset)
-      return date.hour == nil ? .period(period) : .moment(period.lowerBound)
-    }
-  }
-
-  /// Reads what a DATE option or a date's value may be: a date or an age; nil for anything else.
+  /// Reads what a DATE option or a date's value may be: a date, `now`, `today`, `yesterday` or an
+  /// age; nil for anything else. A year alone is a date only where it cannot be a number.
   static func moment(
     _ text: String, _ zone: LocalZone, now: Timestamp, allowsYears: Bool = false
   ) -> TokenArgument? {
-    date(text, zone, now: now, allowsYears: allowsYears) ?? ago(text, now)
+    if let period = RelativeDate.period(text, now: now, offset: zone.offset) {
+      return period.lowerBound == period.upperBound ? .moment(period.lowerBound) : .period(period)
+    }
+    guard let date = WrittenDate(text), date.month != nil || allowsYears else { return nil }
+    let period = date.period(offset: zone.offset)
+    return date.hour == nil ? .period(period) : .moment(period.lowerBound)
   }
 
   /// The time of a date in `--at`, `--after`, `--to`, `--until`: the last microsecond of a period.

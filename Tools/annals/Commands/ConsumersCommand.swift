@@ -77,7 +77,7 @@ struct ConsumersCommand: FileCommand {
 
   private static func lease(_ text: String) throws -> ConsumerLease {
     if text == "forever" { return .forever }
-    guard let length = LengthArgument.microseconds(text) else {
+    guard let length = RelativeDate.length(text) else {
       throw CommandFailure(
         "`\(text)` is no lease; use a time like 90m, 12h, 30d, 2w or 1y, or forever",
         status: .usage)

@@ -60,7 +60,7 @@ struct IndexCommand: FileCommand {
     defer { try? store.close() }
     let commit = try store.commit(author: console.author(author.author), metadata: author.metadata)
     { tx -> [String] in
-      if action == .add { return try add(to: tx, console.zone) }
+      if action == .add { return try add(to: tx, console) }
       try drop(from: tx)
       return []
     }
@@ -75,7 +75,7 @@ struct IndexCommand: FileCommand {
   }
 
   /// Adds the index; returns its attributes of type `any`.
-  private func add(to transaction: WriteTransaction, _ zone: LocalZone) throws -> [String] {
+  private func add(to transaction: WriteTransaction, _ console: Console) throws -> [String] {
     let entity = try transaction.reader.entity(named: names[0])
     if entity.indexes.contains(where: { $0.name.hasSameBytes(as: names[1]) }) {
       throw CommandFailure("\(entity.name) has an index `\(names[1])`; drop it first")
@@ -92,7 +92,9 @@ struct IndexCommand: FileCommand {
       return IndexElement(
         key.path.names[0], isDescending: key.isDescending, nullsFirst: key.areNilsFirst)
     }
-    let wanted = try condition.map { try texts.condition($0, zone: zone) }
+    let wanted = try condition.map {
+      try texts.condition($0, zone: console.zone, now: console.now())
+    }
     var index = IndexDescription(names[1], elements, isUnique: unique, where: wanted)
     index.isBox = box
     let attributes = entity.attributes.filter { !$0.isRemoved }

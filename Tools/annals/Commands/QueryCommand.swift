@@ -13,7 +13,8 @@ struct QueryCommand: FileCommand {
       high}, BEGINSWITH, ENDSWITH, CONTAINS and LIKE (with * and ?), [c] and [d] after them to \
       ignore case and accents, AND, OR, NOT, parentheses, and nil. place.name follows a to-one \
       relationship; of a to-many one there are tags CONTAINS Tag#5, ANY tags.name == "food" and \
-      ANY tags (name == "food" AND rank > 3). Dates without an offset are in the local zone.
+      ANY tags (name == "food" AND rank > 3). Dates without an offset are in the local zone; now, \
+      today, yesterday and ages (90m, 12h, 30d, 2w, 1y) are dates, too: timestamp > 7d.
 
       --group-by day:timestamp counts the objects of each day of the local zone, in the order of \
       days (--sort -timestamp reverses it); --limit and --offset then count groups.
@@ -69,7 +70,7 @@ struct QueryCommand: FileCommand {
     let snapshot = try console.snapshot(at, in: store)
     try console.refuseBeforeFirst(snapshot, at: at, store)
     let found = try snapshot.entity(named: entity)
-    let fetch = try fetch(found, in: snapshot, console.zone)
+    let fetch = try fetch(found, in: snapshot, console)
     if isGrouped {
       try writeGroups(fetch, found, snapshot, console)
     } else if explain {
@@ -85,11 +86,14 @@ struct QueryCommand: FileCommand {
   }
 
   private func fetch(
-    _ found: Entity, in snapshot: Snapshot, _ zone: LocalZone
+    _ found: Entity, in snapshot: Snapshot, _ console: Console
   ) throws -> ObjectFetch {
     var fetch = ObjectFetch(found.name).limit(limit).offset(offset)
     let texts = OptionTexts(over: found, in: snapshot)
-    if let condition { fetch = fetch.where(try texts.condition(condition, zone: zone)) }
+    if let condition {
+      fetch = fetch.where(
+        try texts.condition(condition, zone: console.zone, now: console.now()))
+    }
     if let sort { fetch = fetch.sorted(by: try texts.sortKeys(sort, of: "--sort")) }
     return fetch
   }

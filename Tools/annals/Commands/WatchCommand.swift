@@ -92,7 +92,10 @@ struct WatchCommand: FileCommand {
     let texts = OptionTexts(over: found, in: start.schema)
     return [
       store.live(
-        found.name, where: try condition.map { try texts.condition($0, zone: console.zone) },
+        found.name,
+        where: try condition.map {
+          try texts.condition($0, zone: console.zone, now: console.now())
+        },
         sortedBy: try sort.map { try texts.sortKeys($0, of: "--sort") } ?? [],
         steps: .everyTransaction, steppingFor: stepCondition)
     ]
