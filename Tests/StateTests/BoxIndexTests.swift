@@ -80,7 +80,7 @@ import Testing
 
     mutating func set(_ row: Int64, _ property: PropertyNumber, _ value: Value) throws {
       try state.set(1, row, property, to: value)
-      objects[row]?[property] = value.isNull ? nil : value
+      objects[row]?[property] = value.isNull ? Value?.none : value
     }
 
     mutating func change(_ random: inout SeededRandom) throws {

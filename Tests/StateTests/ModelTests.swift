@@ -112,7 +112,7 @@ struct ModelRun {
     let property = PropertyNumber(random.below(14) + 1)
     let value = ModelSchema.value(of: property, using: &random)
     try state.set(key.entity, key.row, property, to: value)
-    model.objects[key]?[property] = value.isNull ? nil : value
+    model.objects[key]?[property] = value.isNull ? Value?.none : value
   }
 
   /// Saves the state and goes on with what is loaded from there, or with the one that was saved.

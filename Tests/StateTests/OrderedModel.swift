@@ -122,7 +122,7 @@ struct OrderedModel {
 
   mutating func set(_ row: Int64, _ property: PropertyNumber, to value: Value) throws {
     try state.set(1, row, property, to: value)
-    objects[row]?[property] = value.isNull ? nil : value
+    objects[row]?[property] = value.isNull ? Value?.none : value
   }
 
   func value(of property: PropertyNumber, _ random: inout SeededRandom) -> Value {

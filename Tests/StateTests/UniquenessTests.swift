@@ -83,7 +83,7 @@ import Testing
       for property in [text, anything, number, target] {
         let value = value(of: property, domain, &random)
         try state.set(1, row, property, to: value)
-        model[row]?[property] = value.isNull ? nil : value
+        model[row]?[property] = value.isNull ? Value?.none : value
       }
     case 2 where model[row] != nil:
       try state.deleteRow(1, row)
@@ -97,7 +97,7 @@ import Testing
       let property = PropertyNumber(random.below(4) + 1)
       let value = value(of: property, domain, &random)
       try state.set(1, row, property, to: value)
-      model[row]?[property] = value.isNull ? nil : value
+      model[row]?[property] = value.isNull ? Value?.none : value
     }
   }
 
