@@ -3,18 +3,39 @@ import AnnalsModel
 extension State {
   /// The index of this number for reading; nil if the entity has none.
   ///
-  /// On a state whose changes were not yet checked, it first works on a copy that is.
+  /// On a state whose changes were not yet checked, it first works on a copy that is; if the
+  /// indexes were deferred, on one that is kept.
   package func index(
     _ entity: EntityNumber, _ number: PropertyNumber
   ) throws(StateFault) -> IndexView? {
-    var state = self
-    if let table = findTable(entity), table.isStale(number) {
-      try state.writableTable(entity, row: 0).updateIndexes { $0.shape.number == number }
-    }
-    guard let table = state.findTable(entity),
+    guard let table = try currentTable(entity, rule: number),
       let index = table.indexes.first(where: { $0.shape.number == number })
     else { return nil }
     return IndexView(table, index)
+  }
+
+  /// Leaves the indexes as they are until somebody reads one: the first reader of a table brings
+  /// them up to date in a copy that all share. For a state that nobody changes any more; a change
+  /// ends it.
+  package mutating func deferIndexes() {
+    for index in tables.indices where tables[index].isStale(where: { _ in true }) {
+      writableTable(at: index).current = Once()
+    }
+  }
+
+  /// The table of an entity with this index of it up to date, for reading; nil if there is none.
+  func currentTable(
+    _ entity: EntityNumber, rule number: PropertyNumber
+  ) throws(StateFault) -> Table? {
+    guard let table = findTable(entity), table.isStale(number) else { return findTable(entity) }
+    if let known = table.current?.value { return known }
+    let copy = Table(copying: table)
+    guard let current = table.current else {
+      try copy.updateIndexes { $0.shape.number == number }
+      return copy
+    }
+    try copy.updateIndexes { _ in true }
+    return current.storeIfNil(copy)
   }
 
   /// Whether the index of this number is built, except perhaps for the latest changes. An index

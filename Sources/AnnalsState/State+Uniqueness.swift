@@ -35,12 +35,7 @@ extension State {
       guard let shape = shapes?.first(where: { $0.number == rule }) else { return nil }
       return try table.search(shape, key: key, in: arena)
     }
-    if table.isStale(rule) {
-      var copy = self
-      try copy.updateUniqueIndexes(of: entity)
-      return try copy.findTable(entity)?.lookup(rule: rule, key: key, in: arena)
-    }
-    return try table.lookup(rule: rule, key: key, in: arena)
+    return try currentTable(entity, rule: rule)?.lookup(rule: rule, key: key, in: arena)
   }
 
   /// Brings the unique indexes of an entity up to date, for good. Costs what the changes since the

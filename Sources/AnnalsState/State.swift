@@ -82,6 +82,7 @@ package struct State: Sendable {
     if !isKnownUniquelyReferenced(&tables[index]) {
       tables[index] = Table(copying: tables[index])
     }
+    if tables[index].current != nil { tables[index].current = nil }
     return tables[index]
   }
 }

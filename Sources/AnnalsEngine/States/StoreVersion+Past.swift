@@ -51,6 +51,7 @@ extension StoreVersion {
     }
   }
 
+  /// Its indexes follow when somebody reads one: most past states are read for single objects.
   private func stateByUndoing(to number: Int64, _ naming: NamingProperties?) throws -> State {
     var state = state
     var cursor = try view.history(
@@ -65,7 +66,8 @@ extension StoreVersion {
         }
       }
     }
-    return try StateReplay(state: state).makeState()
+    state.deferIndexes()
+    return state
   }
 
   /// The state by replay from a checkpoint, or from the empty base.

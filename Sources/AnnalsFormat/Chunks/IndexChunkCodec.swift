@@ -32,7 +32,7 @@ package struct IndexEntries: Equatable, Sendable {
   package static let rowLength = 5
 
   /// How many entries there are.
-  @inlinable package var count: Int { rows.count }
+  @inlinable @inline(__always) package var count: Int { rows.count }
 }
 
 /// Encodes and decodes the entries of an index in a chunk.
@@ -56,17 +56,21 @@ package enum IndexChunkCodec {
     var shared: ContiguousArray<UInt64> = []
     var rest: ContiguousArray<UInt64> = []
     var suffixes: ContiguousArray<UInt8> = []
-    var previous = 0..<0
-    var start = 0
+    shared.reserveCapacity(entries.count)
+    rest.reserveCapacity(entries.count)
     let leftOut = form == .whole ? IndexEntries.rowLength : 0
-    for end in entries.ends {
-      let span = start..<Int(end) - leftOut
-      let common = sharedLength(previous, span, in: entries)
-      shared.append(UInt64(common))
-      rest.append(UInt64(span.count - common))
-      suffixes.append(contentsOf: entries.bytes[span.lowerBound + common..<span.upperBound])
-      previous = span
-      start = Int(end)
+    entries.bytes.withUnsafeBytes { bytes in
+      var previous = UnsafeRawBufferPointer(start: nil, count: 0)
+      var start = 0
+      for end in entries.ends {
+        let key = UnsafeRawBufferPointer(rebasing: bytes[start..<Int(end) - leftOut])
+        let common = SharedPrefix.length(previous, key)
+        shared.append(UInt64(common))
+        rest.append(UInt64(key.count - common))
+        suffixes.append(contentsOf: UnsafeRawBufferPointer(rebasing: key[common...]))
+        previous = key
+        start = Int(end)
+      }
     }
     NumberList.append(shared, to: &output, deflate: &deflate)
     NumberList.append(rest, to: &output, deflate: &deflate)
@@ -108,46 +112,13 @@ package enum IndexChunkCodec {
       throw reader.invalid("a row out of range")
     }
     try reader.expectEnd()
-    var entries = IndexEntries()
-    let lengths = ContiguousArray(zip(shared, rest).map { $0 + $1 })
-    entries.bytes = FrontCoding.join(suffixes, lengths: lengths, shared: shared)
-    var end: UInt32 = 0
-    entries.ends = ContiguousArray(
-      lengths.map {
-        end += UInt32($0)
-        return end
-      })
-    entries.rows = ContiguousArray(rows.map { Int64($0) })
-    if header.content == .orderedIndex { entries.appendRows() }
-    guard isRising(entries) else { throw .invalid(at: place, reason: "keys out of order") }
+    let keys = FrontCodedKeys(
+      shared: shared, rest: rest, suffixes: suffixes, rows: rows, length: Int(total),
+      endsWithRow: header.content == .orderedIndex)
+    guard let entries = keys.entries() else {
+      throw .invalid(at: place, reason: "keys out of order")
+    }
     return (header, entries)
-  }
-
-  /// How many bytes two keys share at their beginning.
-  private static func sharedLength(
-    _ a: Range<Int>, _ b: Range<Int>, in entries: IndexEntries
-  ) -> Int {
-    entries.bytes.withUnsafeBytes {
-      SharedPrefix.length(
-        UnsafeRawBufferPointer(rebasing: $0[a]), UnsafeRawBufferPointer(rebasing: $0[b]))
-    }
-  }
-
-  private static func isRising(_ entries: IndexEntries) -> Bool {
-    var previous = 0..<0
-    var start = 0
-    for (index, end) in entries.ends.enumerated() {
-      let span = start..<Int(end)
-      if index > 0 {
-        let common = sharedLength(previous, span, in: entries)
-        guard common < min(previous.count, span.count),
-          entries.bytes[previous.lowerBound + common] < entries.bytes[span.lowerBound + common]
-        else { return false }
-      }
-      previous = span
-      start = span.upperBound
-    }
-    return true
   }
 }
 
@@ -160,22 +131,5 @@ extension ContiguousArray<UInt8> {
     Swift.withUnsafeBytes(of: number.bigEndian) {
       append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<5]))
     }
-  }
-}
-
-extension IndexEntries {
-  /// Appends to each key its row.
-  fileprivate mutating func appendRows() {
-    var result: ContiguousArray<UInt8> = []
-    result.reserveCapacity(bytes.count + count * IndexEntries.rowLength)
-    var start = 0
-    for index in 0..<count {
-      let end = Int(ends[index])
-      result.append(contentsOf: bytes[start..<end])
-      result.append(row: rows[index])
-      ends[index] = UInt32(result.count)
-      start = end
-    }
-    bytes = result
   }
 }

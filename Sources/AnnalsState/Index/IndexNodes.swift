@@ -161,14 +161,7 @@ final class IndexNode: @unchecked Sendable {
   var entries: IndexEntries {
     var result = IndexEntries()
     result.reserve(count, bytes: leaves.reduce(0) { $0 + $1.entries.bytes.count })
-    for leaf in leaves {
-      let start = UInt32(result.bytes.count)
-      result.bytes.append(contentsOf: leaf.entries.bytes)
-      for index in 0..<leaf.entries.count {
-        result.ends.append(start + UInt32(leaf.entries.range(index).upperBound))
-      }
-      result.rows.append(contentsOf: leaf.entries.rows)
-    }
+    for leaf in leaves { result.append(0..<leaf.entries.count, of: leaf.entries.whole) }
     return result
   }
 

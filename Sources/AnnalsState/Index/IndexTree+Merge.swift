@@ -38,7 +38,11 @@ struct IndexMerge {
     var branches = GroupBuilder<IndexBranch>()
     if tree.branches.isEmpty {
       var leaves = GroupBuilder<IndexLeaf>()
-      try merge(IndexLeaf(IndexEntries()), lower: [], upper: nil, into: &leaves)
+      if form == .whole, !insertions.hasEqualNeighbours {
+        leaves.append(insertions)
+      } else {
+        try merge(IndexLeaf(IndexEntries()), lower: [], upper: nil, into: &leaves)
+      }
       var slots = GroupBuilder<IndexSlot>()
       IndexMerge.group(leaves, into: &slots)
       IndexMerge.group(slots, into: &branches)
@@ -133,7 +137,7 @@ extension IndexMerge {
     _ leaf: IndexLeaf, lower: ArraySlice<UInt8>, upper: ArraySlice<UInt8>?,
     into leaves: inout GroupBuilder<IndexLeaf>
   ) throws(StateFault) {
-    let kept = removeEntries(from: leaf.entries.whole, below: upper)
+    let kept = removeEntries(from: leaf.entries, below: upper)
     let merged = try insertEntries(into: kept, below: upper)
     guard merged.count > 0 else { return }
     leaves.append(
@@ -144,26 +148,26 @@ extension IndexMerge {
   /// The entries without those removed. An entry goes only if its row is that of the removal: a key
   /// that another row holds stays.
   private mutating func removeEntries(
-    from entries: IndexEntries, below upper: ArraySlice<UInt8>?
+    from leaf: LeafEntries, below upper: ArraySlice<UInt8>?
   ) -> IndexEntries {
+    let entries = leaf.whole
     guard isBelow(removals, removal, upper) else { return entries }
-    var isRemoved = ContiguousArray(repeating: false, count: entries.count)
-    let leaf = LeafEntries(entries)
+    var result = IndexEntries()
+    result.reserve(entries.count, bytes: entries.bytes.count)
+    // The entries before are in the result, or removed.
+    var next = 0
     while isBelow(removals, removal, upper) {
       let found = removals.bytes.withUnsafeBytes { all in
         leaf.find(UnsafeRawBufferPointer(rebasing: all[removals.range(removal)]))
       }
-      if let found, entries.rows[found] == removals.rows[removal] { isRemoved[found] = true }
+      if let found, found >= next, entries.rows[found] == removals.rows[removal] {
+        result.append(next..<found, of: entries)
+        next = found + 1
+      }
       removal += 1
     }
-    var result = IndexEntries()
-    result.reserve(entries.count, bytes: entries.bytes.count)
-    entries.bytes.withUnsafeBytes { all in
-      for index in 0..<entries.count where !isRemoved[index] {
-        result.append(
-          UnsafeRawBufferPointer(rebasing: all[entries.range(index)]), row: entries.rows[index])
-      }
-    }
+    if next == 0 { return entries }
+    result.append(next..<entries.count, of: entries)
     return result
   }
 
@@ -174,46 +178,42 @@ extension IndexMerge {
     let first = insertion
     while isBelow(insertions, insertion, upper) { insertion += 1 }
     guard first < insertion else { return entries }
-    let old = try expand(entries, for: first..<insertion)
+    let old = form == .whole ? entries : try expand(entries, for: first..<insertion)
     var result = IndexEntries()
     let added = insertions.range(first).lowerBound..<insertions.range(insertion - 1).upperBound
     result.reserve(old.count + insertion - first, bytes: old.bytes.count + added.count)
-    old.bytes.withUnsafeBytes { oldBytes in
-      insertions.bytes.withUnsafeBytes { newBytes in
-        var next = 0
-        for index in first..<insertion {
-          let key = UnsafeRawBufferPointer(rebasing: newBytes[insertions.range(index)])
-          let row = insertions.rows[index]
-          var order = KeyOrder.before
-          while next < old.count {
-            let held = UnsafeRawBufferPointer(rebasing: oldBytes[old.range(next)])
-            order = compare(key, held: held)
-            guard order == .after else { break }
-            result.append(held, row: old.rows[next])
-            next += 1
-          }
-          if next < old.count, order == .matches {
-            conflicts.append(KeyConflict(row: row, holder: old.rows[next]))
-          } else if let last = result.rows.last, isLast(of: result, key) {
-            conflicts.append(KeyConflict(row: row, holder: last))
-          } else {
-            result.append(key, row: row)
-          }
-        }
-        for index in next..<old.count {
-          let held = UnsafeRawBufferPointer(rebasing: oldBytes[old.range(index)])
-          result.append(held, row: old.rows[index])
-        }
+    // The old entries before are in the result.
+    var taken = 0
+    var last: Int?
+    var places = InsertionPlaces(old, isSparse: old.count > 8 * (insertion - first))
+    for index in first..<insertion {
+      let row = insertions.rows[index]
+      let (place, isHeld) = insertions.bytes.withUnsafeBytes {
+        places.next(UnsafeRawBufferPointer(rebasing: $0[insertions.range(index)]))
+      }
+      if isHeld {
+        conflicts.append(KeyConflict(row: row, holder: old.rows[place]))
+      } else if let last, haveEqualKeys(last, index) {
+        conflicts.append(KeyConflict(row: row, holder: insertions.rows[last]))
+      } else {
+        result.append(taken..<place, of: old)
+        result.append(index..<index + 1, of: insertions)
+        taken = place
+        last = index
       }
     }
+    result.append(taken..<old.count, of: old)
     return result
   }
 
-  private func isLast(of entries: IndexEntries, _ key: UnsafeRawBufferPointer) -> Bool {
-    let range = entries.range(entries.count - 1)
-    guard range.count == key.count else { return false }
-    return entries.bytes.withUnsafeBytes {
-      compare(key, held: UnsafeRawBufferPointer(rebasing: $0[range])) == .matches
+  /// Whether two insertions have the same key.
+  private func haveEqualKeys(_ a: Int, _ b: Int) -> Bool {
+    let (a, b) = (insertions.range(a), insertions.range(b))
+    guard a.count == b.count else { return false }
+    return insertions.bytes.withUnsafeBytes {
+      compare(
+        UnsafeRawBufferPointer(rebasing: $0[a]), held: UnsafeRawBufferPointer(rebasing: $0[b]))
+        == .matches
     }
   }
 
@@ -244,37 +244,6 @@ extension IndexMerge {
           result.append(
             UnsafeRawBufferPointer(rebasing: $0[entries.range(index)]), row: entries.rows[index])
         }
-      }
-    }
-    return result
-  }
-}
-
-extension IndexEntries {
-  /// The entries with no more of each key than tells it from its neighbours and from the fences
-  /// around, and `margin` bytes, which save reading columns.
-  func trimmed(
-    lower: some Collection<UInt8>, upper: ArraySlice<UInt8>?, margin: Int
-  ) -> IndexEntries {
-    guard count > 0 else { return self }
-    var result = IndexEntries()
-    result.reserve(count, bytes: min(bytes.count, count * 8))
-    bytes.withUnsafeBytes { all in
-      let first = UnsafeRawBufferPointer(rebasing: all[range(0)])
-      // A fence that begins the key must stay; else the byte that differs.
-      let shared = zip(lower, first).prefix { $0 == $1 }.count
-      var before = shared == lower.count ? shared : shared + 1
-      for index in 0..<count {
-        let key = UnsafeRawBufferPointer(rebasing: all[range(index)])
-        let behind: Int
-        if index + 1 < count {
-          behind = sharedLength(key, UnsafeRawBufferPointer(rebasing: all[range(index + 1)])) + 1
-        } else {
-          behind = upper.map { zip($0, key).prefix { $0 == $1 }.count + 1 } ?? 0
-        }
-        let needed = min(key.count, max(before, behind) + margin)
-        result.append(UnsafeRawBufferPointer(rebasing: key[..<needed]), row: rows[index])
-        before = behind
       }
     }
     return result

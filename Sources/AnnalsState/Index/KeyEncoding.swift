@@ -167,6 +167,20 @@ extension ContiguousArray<UInt8> {
     return .whole
   }
 
+  /// Appends the key of an ordered index of one column, for a row with a number or a date.
+  @inline(__always)
+  mutating func append(numberKey number: UInt64, _ tag: ValueTag, _ isDescending: Bool, row: Int64)
+  {
+    let kind = isDescending ? KeyBytes.descending &- tag.rawValue : tag.rawValue
+    let bits = isDescending ? ~number : number
+    // The kind, eight bytes, and five of the row.
+    let low = bits << 56 | (UInt64(bitPattern: row &- 1) << 24) >> 8
+    let words = ((UInt64(kind) << 56 | bits >> 8).bigEndian, low.bigEndian)
+    Swift.withUnsafeBytes(of: words) {
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: $0[..<14]))
+    }
+  }
+
   private mutating func invert(from start: Int) {
     self[start] = KeyBytes.descending &- self[start]
     for index in start + 1..<count { self[index] = ~self[index] }

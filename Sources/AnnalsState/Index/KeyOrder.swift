@@ -68,6 +68,35 @@ extension IndexEntries {
     rows.append(row)
   }
 
+  /// Appends a run of other entries.
+  mutating func append(_ run: Range<Int>, of other: IndexEntries) {
+    guard !run.isEmpty else { return }
+    let span = other.range(run.lowerBound).lowerBound..<Int(other.ends[run.upperBound - 1])
+    // How far the ends move, perhaps down.
+    let distance = UInt32(truncatingIfNeeded: bytes.count - span.lowerBound)
+    let first = ends.count
+    bytes.append(contentsOf: other.bytes[span])
+    ends.append(contentsOf: other.ends[run])
+    rows.append(contentsOf: other.rows[run])
+    if distance == 0 { return }
+    ends.withUnsafeMutableBufferPointer { ends in
+      for index in first..<ends.count { ends[index] &+= distance }
+    }
+  }
+
+  /// Whether two keys next to each other are equal.
+  var hasEqualNeighbours: Bool {
+    bytes.withUnsafeBytes { all in
+      (0..<max(0, count - 1)).contains { index in
+        let (a, b) = (range(index), range(index + 1))
+        return a.count == b.count
+          && compare(
+            UnsafeRawBufferPointer(rebasing: all[a]),
+            held: UnsafeRawBufferPointer(rebasing: all[b])) == .matches
+      }
+    }
+  }
+
   /// Ends an entry whose key was appended to `bytes`.
   @inline(__always)
   mutating func endEntry(row: Int64) {
@@ -109,13 +138,35 @@ extension IndexEntries {
           return precedes(a.index, b.index, all)
         }
       }
-      var result = IndexEntries()
-      result.reserve(count, bytes: bytes.count)
-      for (_, index) in order {
-        result.append(UnsafeRawBufferPointer(rebasing: all[range(index)]), row: rows[index])
-      }
-      return result
+      return inOrder(order, all)
     }
+  }
+
+  /// These entries in the order of the indexes given.
+  private func inOrder(
+    _ order: ContiguousArray<(word: UInt64, index: Int)>, _ all: UnsafeRawBufferPointer
+  ) -> IndexEntries {
+    var result = IndexEntries()
+    result.rows = ContiguousArray(unsafeUninitializedCapacity: count) { output, filled in
+      for (place, entry) in order.enumerated() {
+        output.initializeElement(at: place, to: rows[entry.index])
+      }
+      filled = count
+    }
+    var ends = ContiguousArray<UInt32>()
+    ends.reserveCapacity(count)
+    result.bytes = ContiguousArray(unsafeUninitializedCapacity: all.count) { output, filled in
+      let output = UnsafeMutableRawBufferPointer(output)
+      for (_, index) in order {
+        let key = range(index)
+        UnsafeMutableRawBufferPointer(rebasing: output[filled..<filled + key.count])
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: all[key]))
+        filled += key.count
+        ends.append(UInt32(filled))
+      }
+    }
+    result.ends = ends
+    return result
   }
 
   private func word(_ all: UnsafeRawBufferPointer, _ start: Int, _ end: Int) -> UInt64 {

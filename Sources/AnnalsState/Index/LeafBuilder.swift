@@ -42,14 +42,7 @@ extension GroupBuilder<IndexLeaf> {
       for leaf in 0..<leafCount {
         let range = entries.count * leaf / leafCount..<entries.count * (leaf + 1) / leafCount
         var part = IndexEntries()
-        let start = entries.range(range.lowerBound).lowerBound
-        let end = entries.range(range.upperBound - 1).upperBound
-        part.reserve(range.count, bytes: end - start)
-        part.bytes.append(contentsOf: all[start..<end])
-        for index in range {
-          part.ends.append(entries.ends[index] - UInt32(start))
-          part.rows.append(entries.rows[index])
-        }
+        part.append(range, of: entries)
         if leaf == 0 {
           append(IndexLeaf(part), fence: fence)
         } else {

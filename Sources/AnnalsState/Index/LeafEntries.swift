@@ -39,7 +39,12 @@ struct LeafEntries: Sendable {
   }
 
   private var evenEnds: ContiguousArray<UInt32> {
-    ContiguousArray((0..<count).map { UInt32(($0 + 1) * length) })
+    ContiguousArray(unsafeUninitializedCapacity: count) { ends, filled in
+      for index in 0..<count {
+        ends.initializeElement(at: index, to: UInt32(truncatingIfNeeded: (index + 1) &* length))
+      }
+      filled = count
+    }
   }
 
   /// The bytes of an entry's key within `bytes`.

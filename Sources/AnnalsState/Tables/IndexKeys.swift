@@ -78,11 +78,25 @@ extension IndexKeys {
     _ row: Int64, in leaves: ContiguousArray<Leaf?>, _ slot: Int,
     to bytes: inout ContiguousArray<UInt8>
   ) {
+    if appendNumberKey(row, leaves[0], slot, to: &bytes) { return }
     let start = bytes.count
     for index in columns.indices {
       if appendElement(index, leaves[index], slot, from: start, to: &bytes) { break }
     }
     bytes.append(row: row)
+  }
+
+  /// Appends the key of an ordered index of one column if the row's value is a number or a date;
+  /// returns whether it is. The bytes are those of `appendElement` and the row.
+  @inline(__always)
+  func appendNumberKey(
+    _ row: Int64, _ leaf: Leaf?, _ slot: Int, to bytes: inout ContiguousArray<UInt8>
+  ) -> Bool {
+    guard columns.count == 1, let leaf else { return false }
+    let cell = leaf.cell(slot)
+    guard !cell.isLarge, let number = cell.orderedBits else { return false }
+    bytes.append(numberKey: number, cell.tag, columns[0].isDescending, row: row)
+    return true
   }
 
   /// Appends one column's element to the key of an ordered index that begins at `start`. Returns

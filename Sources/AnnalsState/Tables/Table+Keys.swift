@@ -23,6 +23,7 @@ extension Table {
     let start = bytes.count
     for column in keys.columns.indices {
       let leaf = try group.leaf(place.leaf, column: keys.columns[column].place)
+      if keys.appendNumberKey(row, leaf, place.slot, to: &bytes) { return .key }
       if keys.appendElement(column, leaf, place.slot, from: start, to: &bytes) { break }
     }
     bytes.append(row: row)

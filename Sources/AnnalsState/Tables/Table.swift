@@ -16,6 +16,9 @@ final class Table: @unchecked Sendable {
   @exclusivity(unchecked) var columns: ContiguousArray<Column> = []
   @exclusivity(unchecked) var groups = GroupTree()
   @exclusivity(unchecked) var indexes: ContiguousArray<TableIndex> = []
+  /// The table with its indexes up to date, once somebody has read one; nil unless
+  /// `State.deferIndexes` was called since the last change.
+  @exclusivity(unchecked) var current: Once<Table>?
   /// Whether some index is not unique: it may contain a row whatever its values.
   @exclusivity(unchecked) var hasNonUniqueIndex = false
   /// The positions of the columns, by rising property number.

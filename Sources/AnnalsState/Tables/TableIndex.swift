@@ -248,7 +248,7 @@ struct TableIndex: Sendable {
         for slot in firstSlot..<Leaf.rowCount
         where words[leaf * Leaf.bitWords + slot >> 6] & (1 << UInt64(slot & 63)) != 0 {
           let row = firstRow + Int64(slot)
-          guard keys.isOfRow(tested, slot) else { continue }
+          guard keys.tests.isEmpty || keys.isOfRow(tested, slot) else { continue }
           switch keys.appendKey(row, in: leaves, slot, to: &insertions.bytes) {
           case .key: insertions.endEntry(row: row)
           case .tooLarge: tooLarge.append(KeyConflict(row: row, holder: 0))
