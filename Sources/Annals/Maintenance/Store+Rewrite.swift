@@ -273,7 +273,10 @@ extension StoreVersion {
           try view.checkpoint(atOrBefore: $0)?.isBase == true
         }
         if usesBase { try view.requireBaseState() }
-        return try state(at: number)
+        // Here, since each of the copies that a rewrite makes would do it for itself.
+        var past = try state(at: number)
+        try AnnalsError.translating { () throws(StateFault) in try past.updateIndexes() }
+        return past
       }
       try view.requireBaseState()
       return try stateByReplaying(from: try view.baseDirectory(), to: number)
