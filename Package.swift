@@ -21,7 +21,7 @@ let hotSettings: [SwiftSetting] =
     ])
   ]
 
-/// A target of the engine: `Sources/<name>`, with the arrows that Docs/Decisions.md promises.
+/// A target of the engine: `Sources/<name>`, with the arrows of Docs/Architecture.md.
 func engine(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(
     name: name, dependencies: dependencies,
