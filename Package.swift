@@ -108,10 +108,11 @@ let package = Package(
     // What several test targets use.
     .target(
       name: "AnnalsTestSupport",
-      dependencies: [
-        "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsStorage",
-      ],
+      dependencies: ["AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsStorage"],
       path: "Tests/AnnalsTestSupport", swiftSettings: settings),
+    .target(
+      name: "StoreTestSupport", dependencies: ["Annals", "AnnalsEngine", "AnnalsModel"],
+      path: "Tests/StoreTestSupport", swiftSettings: settings),
     tests(
       "ClientTests",
       ["Annals", "AnnalsTestSupport", "ReadmeProgram", "ReadingListApp", "ReadingListExtension"]),
@@ -122,7 +123,7 @@ let package = Package(
       [
         "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat",
         "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
-        "AnnalsStorage", "AnnalsTestSupport", "AnnalsTorture", system,
+        "AnnalsStorage", "AnnalsTestSupport", "AnnalsTorture", "StoreTestSupport", system,
       ]),
     tests("GuideTests", ["Annals", "AnnalsExchange", "AnnalsTestSupport"]),
     tests(
@@ -131,7 +132,7 @@ let package = Package(
       "CommandTests",
       [
         "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat", "AnnalsModel",
-        "AnnalsStorage", "AnnalsTestSupport",
+        "AnnalsStorage", "AnnalsTestSupport", "StoreTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests(

@@ -33,6 +33,6 @@ extension ChangeReading {
     _ bytes: ContiguousArray<UInt8>, _ tag: ValueTag, of attribute: Attribute,
     _ object: ObjectReference
   ) throws(AnnalsError) -> Value {
-    try transaction.keep(bytes, tag, in: attribute.number, of: object)
+    try transaction.draft.keep(bytes, tag, in: attribute.number, of: object)
   }
 }

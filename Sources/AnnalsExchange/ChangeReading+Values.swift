@@ -29,7 +29,7 @@ extension ChangeReading {
           + "`\(found.plainText.prefix(60))` is no such value")
     }
     if let reason = growth?.widening(attribute, plan.entity, found) { throw reader.fault(reason) }
-    transaction.widen(attribute.number, of: plan.entity.number)
+    transaction.draft.widen(attribute.number, of: plan.entity.number)
     var wider = attribute
     wider.type = .any
     plan.add(wider)
@@ -47,7 +47,7 @@ extension ChangeReading {
         "\(plan.entity.name) has no property `\(text)` in \(fixedSchema)"
           + remedy(for: text, among: names, growthOption))
     }
-    let added = try transaction.append(
+    let added = try transaction.draft.append(
       Attribute(text, AttributeType(inferredFrom: value)), to: plan.entity.number)
     plan.add(added)
     return added.number
@@ -90,12 +90,12 @@ extension ChangeReading {
         case let row = try inner.whole(token, of: "$row"), row > 0,
         row <= FormatLimits.maximumRow, try inner.next() == .endObject
       else { throw reader.fault("`\(relationship.name)` is neither a key nor {\"$row\":N}") }
-      transaction.origin.allowsDangling = true
+      transaction.draft.origin.allowsDangling = true
       return ObjectReference(entity: plan.entity.number, row: row)
     }
     let key = try plan.key(found, reader)
     guard let attribute = plan.keyAttribute else { return nil }
-    return try transaction.row(of: plan.entity, where: attribute.name, is: key).map {
+    return try transaction.draft.row(of: plan.entity, where: attribute.name, is: key).map {
       ObjectReference(entity: plan.entity.number, row: $0)
     }
   }

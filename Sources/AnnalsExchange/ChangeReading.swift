@@ -40,7 +40,7 @@ final class ChangeReading {
           "`\(relationship.name)` names \(found.plainText.prefix(200)), "
             + (relationship.isToMany ? "not all of which exist" : "which does not exist"))
       }
-      try transaction.set(object, relationship.number, to: value)
+      try transaction.draft.set(object, relationship.number, to: value)
     }
     deferred.removeAll()
   }
@@ -102,7 +102,7 @@ final class ChangeReading {
     guard head.id != nil || head.row != nil else { throw reader.fault("a change has no `id`") }
     guard kind != .delete || !head.hasSet else { throw reader.fault("a delete has no `set`") }
     if head.object == nil { head.object = try begin(head, reader) }
-    if kind == .delete, let object = head.object { try transaction.delete(object) }
+    if kind == .delete, let object = head.object { try transaction.draft.delete(object) }
     if let text = head.set {
       let inner = JSONReader(MemorySource(text), framing: .document)
       do {
@@ -129,16 +129,16 @@ final class ChangeReading {
       {
         throw reader.fault("there is an object in row \(row) of \(plan.entity.name) already")
       }
-      let object = try transaction.insert(
+      let object = try transaction.draft.insert(
         entity: plan.entity.number, row: head.row, defaults: fillsDefaults ? plan.defaults : [])
       if let key, let attribute = plan.keyAttribute {
-        try transaction.set(object, attribute.number, to: key)
+        try transaction.draft.set(object, attribute.number, to: key)
       }
       return object
     }
     var row = head.row
     if row == nil, let key, let attribute = plan.keyAttribute {
-      row = try transaction.row(of: plan.entity, where: attribute.name, is: key)
+      row = try transaction.draft.row(of: plan.entity, where: attribute.name, is: key)
     }
     if let row {
       let object = ObjectReference(entity: plan.entity.number, row: row)
@@ -152,14 +152,14 @@ final class ChangeReading {
 
   /// Returns the value. An erased value makes the file announce the feature.
   private func erasable(_ value: Value) -> Value {
-    if value.isErased { transaction.origin.features.formUnion(.erasure) }
+    if value.isErased { transaction.draft.origin.features.formUnion(.erasure) }
     return value
   }
 
   /// Notes an erased value that an update sets, which may have been erased before.
   private func noteErased(_ property: PropertyNumber, _ head: Head) throws {
     guard head.kind == .update, let object = head.object else { return }
-    try transaction.noteErasedAgain(object, property)
+    try transaction.draft.noteErasedAgain(object, property)
   }
 
   /// Reads the object of values and sets them.
@@ -179,7 +179,7 @@ final class ChangeReading {
       case .attribute(let attribute, let written):
         number = attribute.number
         if let large = try largeValue(value, of: attribute, written: written, object, reader) {
-          try transaction.set(object, number, to: large)
+          try transaction.draft.set(object, number, to: large)
           break
         }
         let found = try erasable(reader.value(value))
@@ -189,7 +189,7 @@ final class ChangeReading {
         {
           throw reader.fault("`id` and `\(attribute.name)` in `set` differ")
         }
-        try transaction.set(object, number, to: fitting)
+        try transaction.draft.set(object, number, to: fitting)
         if fitting.isErased { try noteErased(number, head) }
       case .relationship(let relationship):
         number = relationship.number
@@ -198,7 +198,7 @@ final class ChangeReading {
         let found = try erasable(reader.value(value))
         reader.untaggedObjects = untagged
         if let references = try references(found, relationship, reader) {
-          try transaction.set(object, number, to: references)
+          try transaction.draft.set(object, number, to: references)
           if references.isErased { try noteErased(number, head) }
         } else {
           deferred.append((object, relationship, found))
@@ -214,9 +214,9 @@ final class ChangeReading {
         }
         if found.isNull { continue }
         number = try addAttribute(property, found, plan, reader)
-        try transaction.set(
+        try transaction.draft.set(
           object, number,
-          to: isLong ? transaction.keep(reader.text, .string, in: number, of: object) : found)
+          to: isLong ? transaction.draft.keep(reader.text, .string, in: number, of: object) : found)
       }
       guard seen.insert(number) else {
         throw reader.fault("`set` has two members `\(String(decoding: property, as: UTF8.self))`")
@@ -240,7 +240,7 @@ final class ChangeReading {
     let type: AttributeType = if case .int = id { .int64 } else { .string }
     let entity = Entity(
       text, attributes: [Attribute("id", type, isOptional: false, isUnique: true)])
-    return plans.add(try transaction.append(entity))
+    return plans.add(try transaction.draft.append(entity))
   }
 
   /// The entity with all attributes that it has by now.

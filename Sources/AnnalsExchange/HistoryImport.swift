@@ -199,12 +199,12 @@ package final class HistoryImport {
       // Text behind the object on the line must fail before the commit.
       try reader.endDocument()
       try members.apply(to: transaction, reader, numbered: number)
-      transaction.define(removals)
-      if let timestamp = transaction.origin.timestamp {
+      transaction.draft.define(removals)
+      if let timestamp = transaction.draft.origin.timestamp {
         latest = max(latest ?? timestamp, timestamp)
       }
-      let isChanged = !transaction.changedEntities.isEmpty
-      after = (changes.plans, isChanged ? nil : transaction.boundRecords.schemaVersion)
+      let isChanged = !transaction.draft.changedEntities.isEmpty
+      after = (changes.plans, isChanged ? nil : transaction.draft.records.schemaVersion)
     }
     count += 1
     lastLine = reader.line
@@ -225,7 +225,7 @@ package final class HistoryImport {
       reading.fixedSchema = "the store's schema"
       reading.growthOption = "infersSchema: true adds it"
     }
-    if let known, isUnchanged, known.schemaVersion == transaction.boundRecords.schemaVersion {
+    if let known, isUnchanged, known.schemaVersion == transaction.draft.records.schemaVersion {
       reading.plans = known.plans
     } else {
       reading.plans = EntityPlans(exported: imported.exported)
@@ -248,7 +248,7 @@ package final class HistoryImport {
     let store = try opened()
     guard imported.isPending || required != nil else { return }
     _ = try store.commitTransaction(TransactionOrigin()) {
-      $0.define(try adoptSchema(in: $0))
+      $0.draft.define(try adoptSchema(in: $0))
     }
   }
 
@@ -288,7 +288,7 @@ package final class HistoryImport {
     try expectMember("changes")
     try Store.create(location, base: base, timestamp: timestamp, environment: environment) {
       imported.set(schema, of: nil)
-      $0.define(try imported.apply(to: $0, isNew: true))
+      $0.draft.define(try imported.apply(to: $0, isNew: true))
       let changes = ChangeReading($0, keepsSchema: true)
       changes.plans = EntityPlans(exported: imported.exported)
       changes.fillsDefaults = false

@@ -78,7 +78,7 @@ struct ImportedSchema {
     let isLineage = isNew || origin == transaction.reader.store
     var removals: [Entity] = []
     for line in lines {
-      transaction.define(removals)
+      transaction.draft.define(removals)
       let match = try SchemaMatch(line.steps, line.schema, in: transaction, isLineage: isLineage)
       do throws(AnnalsError) {
         try match.apply(to: transaction)

@@ -54,14 +54,14 @@ struct SchemaMatch {
     let live = numbers.compactMap { exported.entity(numbered: $0) }.filter { !$0.isRemoved }
     let all = conflicts + exported.stating(live).conflicts(besides: transaction.schema)
     guard all.isEmpty else { throw .invalidSchema(all) }
-    transaction.redefine(adopted)
-    transaction.define(replaced)
+    transaction.draft.redefine(adopted)
+    transaction.draft.define(replaced)
     if byName.isEmpty { return }
     do throws(SchemaError) {
       // Made now, whether or not the store has made the same before.
       let change = try transaction.schema.adding(
         Schema(), edits: edits, timesDeclared: { _ in .max / 2 })
-      transaction.define(change.changed)
+      transaction.draft.define(change.changed)
     } catch {
       throw .invalidSchema(error)
     }

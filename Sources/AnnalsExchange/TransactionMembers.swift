@@ -63,25 +63,25 @@ struct TransactionMembers {
         throw reader.fault("`timestamp` and `timestamp_us` are two different moments")
       }
     }
-    transaction.origin.author = author
-    transaction.origin.context = context
+    transaction.draft.origin.author = author
+    transaction.draft.origin.context = context
     let moment = microseconds.map { Timestamp(microseconds: $0) } ?? timestamp
     if let moment, !Timestamp.transactionRange.contains(moment) {
       throw reader.fault("the line is dated \(moment); \(Timestamp.transactionRangeText)")
     }
-    transaction.origin.timestamp = moment
+    transaction.draft.origin.timestamp = moment
     transaction.metadata = metadata
     if let number, number == expected, case .json(let text) = metadata["erased"],
       let erasure = ErasureReading.erasure(in: text, transaction.schema)
     {
       transaction.metadata["erased"] = nil
-      transaction.origin.erasure = erasure
-      transaction.origin.features.formUnion(.erasure)
+      transaction.draft.origin.erasure = erasure
+      transaction.draft.origin.features.formUnion(.erasure)
     }
     // A gap of an export may lack required values. Other programs may use the name `lost` for
     // something else.
     if case .json(let text) = metadata["lost"], text.hasPrefix(#"{"first":"#) {
-      transaction.origin.allowsMissing = true
+      transaction.draft.origin.allowsMissing = true
     }
   }
 

@@ -85,7 +85,7 @@ extension WriteTransaction {
   ) throws(AnnalsError) -> Bool {
     var rows = reader.state.rows(of: entity)
     while let row = try AnnalsError.translating({ () throws(StateFault) in try rows.next() }) {
-      let value = try self.value(ObjectReference(entity: entity, row: row), property)
+      let value = try draft.value(ObjectReference(entity: entity, row: row), property)
       guard value.isNull || value.isErased || isMet(value) else { return false }
     }
     return true

@@ -74,8 +74,10 @@ private func elapse(seconds: Int) async throws {
 }
 
 /// Runs each job of a task on a new thread.
-private final class ThreadPerJob: TaskExecutor {
-  func enqueue(_ job: consuming ExecutorJob) {
+package final class ThreadPerJob: TaskExecutor {
+  package init() {}
+
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     Thread.detachNewThread { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }

@@ -69,7 +69,7 @@ import Testing
       while let step = steps.popFirst() {
         try log.begin()
         try log.describe(
-          TransactionDraft(timestamp: Timestamp(microseconds: 9), author: "ann", context: nil))
+          TransactionEnvelope(timestamp: Timestamp(microseconds: 9), author: "ann", context: nil))
         var batch = step.batch
         try log.appendPart(&batch, isLast: steps.first?.isPart != true)
         while let part = steps.first, part.isPart {

@@ -139,7 +139,7 @@ struct AppendTests {
       var batch = LogLab.batch([(1, "t\(number)")], old: lab.state)
       let moment = number % 10 == 0 ? 5 : Int64(number) * 10
       _ = try lab.log.append(
-        TransactionDraft(timestamp: Timestamp(microseconds: moment)), &batch)
+        TransactionEnvelope(timestamp: Timestamp(microseconds: moment)), &batch)
     }
     let view = lab.log.view
     for number in [1, 2, 9, 10, 11, 999, 1_000, 1_999, 2_000] as [Int64] {

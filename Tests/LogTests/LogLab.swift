@@ -143,8 +143,8 @@ final class LogLab {
   /// Whether the next transactions say that their clock had jumped back.
   var clockJumps = false
 
-  func draft(author: String? = "ann") -> TransactionDraft {
-    TransactionDraft(
+  func draft(author: String? = "ann") -> TransactionEnvelope {
+    TransactionEnvelope(
       timestamp: timestamp ?? Timestamp(microseconds: 1_000_000 * (state.number + 1)),
       author: author, context: "lab", extensions: clockJumps ? ExtensionArea.ofClockJump : [])
   }

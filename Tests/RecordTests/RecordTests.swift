@@ -68,11 +68,7 @@ import Testing
     try bench.update(row, to: other)
     try bench.update(row, to: post)
     #expect(bench.largeValues.values.count == 2)
-    let binding = try bench.binding(Post.self)
-    let base = bench.state
-    try binding.set(
-      \.body, to: post.body, row, into: &bench.state, base: base, store: Bench.store,
-      largeValues: bench.largeValues, violations: &bench.violations)
+    try bench.set(\Post.body, row, to: post.body)
     #expect(bench.largeValues.values.count == 2)
   }
 
@@ -158,7 +154,7 @@ import Testing
     #expect(cyd.friends == [a, b])
     #expect(cyd.path == [b, a, b])
     // A to-one whose object was deleted since is nil; a list keeps what it was given.
-    try bench.state.deleteRow(b.entity, bob)
+    try bench.draft.delete(ObjectReference(entity: b.entity, row: bob))
     #expect(try bench.read(Person.self, row).mentor == nil)
     #expect(try bench.read(Person.self, row).friends == [a, b])
   }
@@ -185,13 +181,13 @@ import Testing
     let row = try bench.insert(Post.sample())
     let name = "Post/\(Post.sample().identifier.uuidString)"
     let mood = try #require(try bench.binding(Post.self).property(\.mood))
-    try bench.state.set(1, row, mood, to: .string("sunny"))
+    try bench.draft.set(ObjectReference(entity: 1, row: row), mood, to: .string("sunny"))
     let error = #expect(throws: AnnalsError.self) { try bench.read(Post.self, row) }
     #expect(error?.code == .unreadableRecord)
     #expect(error?.message.hasPrefix("\(name).mood is \"sunny\" (string)") == true)
     let body = try #require(try bench.binding(Post.self).property(\.body))
-    try bench.state.set(1, row, mood, to: .null)
-    try bench.state.set(1, row, body, to: .null)
+    try bench.draft.set(ObjectReference(entity: 1, row: row), mood, to: .null)
+    try bench.draft.set(ObjectReference(entity: 1, row: row), body, to: .null)
     let second = #expect(throws: AnnalsError.self) { try bench.read(Post.self, row) }
     #expect(second?.message.contains("\(name).body has no value") == true)
   }

@@ -7,18 +7,24 @@ import Foundation
 /// A state with the schema of some record types, and what binding and reading need.
 struct Bench {
   static let store = RawUUID(high: 0x0123_4567_89AB_4DEF, low: 0x8000_0000_0000_0001)
-  var state: State
+  var draft: Draft
   let largeValues = MemoryValues()
-  var violations: [ValidationViolation] = []
 
   init(_ records: any Record.Type...) throws {
-    let schema = try Schema().adding(Schema(records: records)).schema
-    state = State(schema: schema)
+    self.init(schema: try Schema().adding(Schema(records: records)).schema)
   }
 
   init(schema: Schema) {
-    state = State(schema: schema)
+    let state = State(schema: schema)
+    draft = Draft(
+      TransactionOrigin(), base: state, number: 0, working: state, store: Bench.store,
+      records: BoundRecords(
+        bindings: RecordBindings(), schema: schema, schemaVersion: 0, history: []),
+      largeValues: largeValues)
   }
+
+  var state: State { draft.reader.state }
+  var violations: [ValidationViolation] { draft.violations }
 
   /// Joins more record types to the store, as opening does.
   mutating func open(_ records: any Record.Type...) throws {
@@ -26,7 +32,7 @@ struct Bench {
     let change = try state.schema.adding(
       Schema(records: records), edits: Schema.edits(of: records),
       objectCount: { counts.count(of: $0) })
-    state.changeSchema(change.changed)
+    draft.redefine(change.changed)
   }
 
   func binding<R: Record>(_ type: R.Type) throws -> RecordBinding<R> {
@@ -39,18 +45,19 @@ struct Bench {
 
   @discardableResult
   mutating func insert<R: Record>(_ record: R, _ binding: RecordBinding<R>) throws -> Int64 {
-    let row = try state.insertRow(binding.entity)
-    try binding.insert(
-      record, row, into: &state, store: Bench.store, largeValues: largeValues,
-      violations: &violations)
+    let row = try draft.insertRow(of: binding.entity)
+    try binding.insert(record, row, into: &draft)
     return row
   }
 
   mutating func update<R: Record>(_ row: Int64, to record: R) throws {
-    let (binding, base) = (try binding(R.self), state)
-    try binding.update(
-      from: try read(R.self, row), to: record, row, into: &state, base: base,
-      store: Bench.store, largeValues: largeValues, violations: &violations)
+    try binding(R.self).update(from: try read(R.self, row), to: record, row, into: &draft)
+  }
+
+  mutating func set<R: Record, V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, _ row: Int64, to value: V
+  ) throws {
+    try binding(R.self).set(keyPath, to: value, row, into: &draft)
   }
 
   func read<R: Record>(_ type: R.Type, _ row: Int64) throws -> R {

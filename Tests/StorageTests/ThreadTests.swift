@@ -18,6 +18,25 @@ import Testing
     worker.stop()
   }
 
+  @Test func locksAreTakenInTheirOrder() async {
+    let (writer, other, group) = (Condition(.writer), Condition(.writer), Condition(.group))
+    for _ in 0..<3 {
+      // A write to one store inside a write to another.
+      writer.lock()
+      other.lock()
+      group.lock()
+      other.unlock()
+      group.unlock()
+      writer.unlock()
+    }
+    await #expect(processExitsWith: .failure) {
+      let (writer, group) = (Condition(.writer), Condition(.group))
+      group.lock()
+      writer.lock()
+    }
+    await #expect(processExitsWith: .failure) { Condition(.writer).unlock() }
+  }
+
   @Test func workMayStopAndReleaseItsOwnThread() throws {
     let ended = Monitor(false)
     do {

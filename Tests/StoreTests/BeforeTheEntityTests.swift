@@ -61,7 +61,7 @@ import Testing
   /// A view that comes to show an entity while its steps are still before it.
   @Test func liveStepsGoAcrossIt() async throws {
     let store = try Store(.memory, records: Place.self, environment: .fixed())
-    let view = store.live("Place", steps: .everyTransaction)
+    let view = store.live("Place", delivery: .everyTransaction)
     var updates = view.makeAsyncIterator()
     #expect(try await updates.next(isolation: nil)?.rows.count == 0)
     try await store.write { _ = try $0.insert(Place(name: "Nara")) }

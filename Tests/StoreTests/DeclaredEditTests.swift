@@ -2,6 +2,7 @@ import Annals
 import AnnalsModel
 import AnnalsStorage
 import AnnalsTestSupport
+import StoreTestSupport
 import Testing
 
 /// Programs declare their edits in every run, and each is made once.

@@ -27,7 +27,7 @@ import Testing
     note.indexes.append(index)
     note.nextPropertyNumber += 1
     try store.close()
-    let draft = TransactionDraft(
+    let draft = TransactionEnvelope(
       timestamp: Timestamp(microseconds: 2_000_000_000_000_000), schemaChange: [EntityChange(note)])
     try LogFile.write(to: location.path, in: location.fileSystem) { log in
       var batch = ChangeBatch()

@@ -208,12 +208,14 @@ import Testing
     let store = try noteStore(location)
     let note = try #require(store.schema.entity(named: "Note"))
     let last = Int64(1) << 40
-    let beyond = failure { try store.write { _ = try $0.insert(entity: note, row: last + 1) } }
+    let beyond = failure {
+      try store.write { _ = try $0.draft.insert(entity: note, row: last + 1) }
+    }
     #expect(beyond?.code == .tooLarge)
     #expect(beyond?.message.contains("Note#1099511627777") == true)
     try store.write { tx in
-      let object = try tx.insert(entity: note, row: last)
-      try tx.set(object, 1, to: "last")
+      let object = try tx.draft.insert(entity: note, row: last)
+      try tx.draft.set(object, 1, to: "last")
     }
     for body in [
       { _ = try $0.insert("Note", ["id": "more"]) },
@@ -277,7 +279,7 @@ import Testing
     let store = try Store(location, creates: true)
     let last = try schema(65_535)
     try store.write { tx in
-      tx.define(last.entities)
+      tx.draft.define(last.entities)
       try tx.insert("E", ["id": "a", "x": "at the end"])
     }
     let more = failure { try store.require(Schema { Entity("E") { Attribute("y", .string) } }) }

@@ -243,11 +243,11 @@ extension ModelRun {
       case .delete: try tx.delete(id(object))
       case .insert:
         guard let entity = working.schema.entity(numbered: object.entity) else { continue }
-        _ = try tx.insert(entity: entity.number, row: object.row, defaults: [])
-        for (property, value) in change.after { try tx.set(object, property, to: value) }
+        _ = try tx.draft.insert(entity: entity.number, row: object.row, defaults: [])
+        for (property, value) in change.after { try tx.draft.set(object, property, to: value) }
       case .update:
         for property in change.properties {
-          try tx.set(object, property, to: change.after[property] ?? .null)
+          try tx.draft.set(object, property, to: change.after[property] ?? .null)
         }
       }
     }

@@ -5,6 +5,7 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
 import AnnalsTestSupport
+import StoreTestSupport
 import Testing
 
 /// What was removed from the schema is dropped by the prune that goes beyond the removal, also

@@ -24,7 +24,7 @@ import Testing
     try LogFile.write(to: location.path, in: location.fileSystem) { log in
       var batch = ChangeBatch(kind, entity, row, values)
       _ = try log.append(
-        TransactionDraft(timestamp: Timestamp(microseconds: 2_000_000_000_000_000)), &batch)
+        TransactionEnvelope(timestamp: Timestamp(microseconds: 2_000_000_000_000_000)), &batch)
     }
     return location
   }

@@ -18,7 +18,7 @@ import Testing
     try notes.close()
     try LogFile.write(to: location.path, in: location.fileSystem) { log in
       var batch = ChangeBatch(kind, 1, row, values)
-      _ = try log.append(TransactionDraft(timestamp: Timestamp(microseconds: 1)), &batch)
+      _ = try log.append(TransactionEnvelope(timestamp: Timestamp(microseconds: 1)), &batch)
     }
     return try Store(location, creates: false).verifyHistory().map(\.message)
   }

@@ -21,7 +21,7 @@ import Testing
       { try $0.delete(try $0.insert("Note", ["id": "b"])) },
       { tx in
         try tx.delete(id)
-        _ = try tx.insert(entity: tx.schema.entities[0], row: id.row)
+        _ = try tx.draft.insert(entity: tx.schema.entities[0], row: id.row)
         try tx.update(id, ["id": "a", "text": .string(large)])
       },
     ]

@@ -4,11 +4,13 @@ enum FolderRules {
   /// has no folders, or some that use one another.
   static let orders: [String: [String]] = [
     "Annals": [
-      "", "Reading", "History", "Writing", "Projections", "Records", "Queries", "Store",
+      "", "Reading", "History", "Projections", "Records", "Queries", "Store",
       "Consumers", "Live", "Timelines", "Maintenance",
     ],
     "AnnalsCommand": ["Arguments", "Output", "Git", "Picture", "Timelines", "Commands", ""],
-    "AnnalsEngine": ["Errors", "Options", "Reading", "States", "Head", "Merging", "Writing"],
+    "AnnalsEngine": [
+      "Errors", "Options", "Reading", "States", "Head", "History", "Merging", "Commit",
+    ],
     "AnnalsExchange": ["JSON", "", "Programs"],
     "AnnalsFormat": [
       "", "Bytes", "Compression", "Frames", "Records", "Columns", "Consumers", "Tombstones",

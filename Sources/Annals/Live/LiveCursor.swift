@@ -13,16 +13,16 @@ final class LiveCore: Sendable {
   }
 
   let store: Store
-  let steps: LiveSteps
+  let delivery: LiveDelivery
   /// Which transactions make an update.
   let condition: HistoryCondition
   private let shown: Locked<Current>
 
   init(
-    _ store: Store, _ source: LiveSource, _ steps: LiveSteps, _ condition: HistoryCondition
+    _ store: Store, _ source: LiveSource, _ delivery: LiveDelivery, _ condition: HistoryCondition
   ) {
     self.store = store
-    self.steps = steps
+    self.delivery = delivery
     self.condition = condition
     shown = Locked(Current(source: source))
   }
@@ -91,7 +91,7 @@ struct LiveCursor {
 
   /// Whether nothing more is to be read up to a position.
   func isLevel(with newest: Token) -> Bool {
-    seen == newest && (core.steps == .latest || walk?.isAtEnd ?? true)
+    seen == newest && (core.delivery == .latest || walk?.isAtEnd ?? true)
   }
 
   /// One step towards the newest transaction; nil if it makes no update.
@@ -113,7 +113,7 @@ struct LiveCursor {
     }
     guard !isLevel(with: newest) else { return nil }
     let diff =
-      core.steps == .latest
+      core.delivery == .latest
       ? try stepToNewest(&rows, current.source) : try stepThroughHistory(&rows, current.source)
     guard let diff, !diff.isEmpty else { return nil }
     return Step(rows: rows, diff: diff)
@@ -123,7 +123,7 @@ struct LiveCursor {
   private mutating func rebuild(
     _ rows: inout RowListContent, to source: LiveSource
   ) throws(AnnalsError) -> ListDiff {
-    if core.steps == .everyTransaction {
+    if core.delivery == .everyTransaction {
       let changes = try walk?.changes() ?? ListChanges()
       let diff = try source.rebuild(&rows, to: walk?.snapshot ?? rows.snapshot, changes)
       walk?.clear()

@@ -22,7 +22,7 @@ extension LiveUpdate: CustomStringConvertible {
 }
 
 /// How a live view treats transactions that arrive faster than its updates are read.
-public enum LiveSteps: Hashable, Sendable {
+public enum LiveDelivery: Hashable, Sendable {
   /// Merges missed transactions into one update. Nothing is queued: the state of the last update is
   /// kept, even if history is pruned meanwhile.
   case latest

@@ -22,9 +22,9 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
 
   init(
     _ store: Store, _ source: LiveSource, _ read: @escaping RowList<Row>.RowReader<Row>,
-    _ steps: LiveSteps, _ condition: HistoryCondition
+    _ delivery: LiveDelivery, _ condition: HistoryCondition
   ) {
-    core = LiveCore(store, source, steps, condition)
+    core = LiveCore(store, source, delivery, condition)
     self.read = read
   }
 
@@ -131,15 +131,15 @@ extension Store {
   /// - Parameters:
   ///   - fetch: the objects, and their order.
   ///   - sections: how they are divided.
-  ///   - steps: whether what was missed makes one step or several.
+  ///   - delivery: whether what was missed makes one step or several.
   ///   - condition: which transactions make a step. Rows are always those of all transactions: what
   ///     was held back is in the next update.
   /// - Returns: a view that reads nothing yet; its iterators throw as `Snapshot.fetch(_:)` does.
   public func live<R: Record>(
-    _ fetch: Fetch<R>, sections: RecordSections<R>? = nil, steps: LiveSteps = .latest,
-    steppingFor condition: HistoryCondition = .always
+    _ fetch: Fetch<R>, sections: RecordSections<R>? = nil, delivery: LiveDelivery = .latest,
+    updatesFor condition: HistoryCondition = .always
   ) -> LiveView<Object<R>> {
-    LiveView(self, LiveSource(fetch, sections), RowList.reader(R.self), steps, condition)
+    LiveView(self, LiveSource(fetch, sections), RowList.reader(R.self), delivery, condition)
   }
 
   /// The objects of the named entity, kept current; see `live(_:sections:)`.
@@ -147,11 +147,11 @@ extension Store {
     _ entity: String, where rowCondition: AnnalsModel.Condition? = nil,
     sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0, sections: ListSections? = nil,
-    steps: LiveSteps = .latest, steppingFor condition: HistoryCondition = .always
+    delivery: LiveDelivery = .latest, updatesFor condition: HistoryCondition = .always
   ) -> LiveView<StoredObject> {
     let fetch = ObjectFetch(entity, where: rowCondition, sortedBy: keys, limit, offset)
     return LiveView(
-      self, LiveSource(fetch, sections), RowList.storedReader, steps, condition)
+      self, LiveSource(fetch, sections), RowList.storedReader, delivery, condition)
   }
 }
 

@@ -96,7 +96,7 @@ extension WriteTransaction {
   /// Opaque.
   public var _objectQuery: ObjectQuery {
     get throws(AnnalsError) {
-      try mergePendingEntries()
+      try draft.mergePendingEntries()
       let reader = reader
       return ObjectQuery(reader: reader) { name throws(AnnalsError) in
         try reader.entity(named: name)

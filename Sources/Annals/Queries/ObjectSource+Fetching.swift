@@ -14,7 +14,7 @@ extension Snapshot {
 extension WriteTransaction {
   /// Opaque.
   public func _query<R: Record>(_ type: R.Type) throws(AnnalsError) -> RecordQuery<R> {
-    try mergePendingEntries()
+    try draft.mergePendingEntries()
     return RecordQuery(reader: reader, binding: try binding(of: type), newest: schema)
   }
 }

@@ -8,51 +8,53 @@ import AnnalsState
 extension RecordBinding {
   /// Writes all properties of an object that was just inserted.
   package func insert(
-    _ value: R, _ row: Int64, into state: inout State, store: RawUUID,
-    largeValues: any LargeValueSink, violations: inout [ValidationViolation]
+    _ value: R, _ row: Int64, into draft: inout Draft
   ) throws(AnnalsError) {
     try checkComplete()
-    let violationsBefore = violations.count
-    if !layout.others.isEmpty { try insertOthers(row, into: &state) }
-    try write(
-      value, row, into: &state, base: nil, store: store, largeValues: largeValues,
-      violations: &violations)
-    if exchange.isOpen, violations.count == violationsBefore {
-      stopIfExchanged(value, row, state, store, largeValues)
+    let violationsBefore = draft.violations.count
+    for (property, value) in layout.others {
+      try draft.store(value, in: property, row: row, of: entity)
+    }
+    var writer = try writer(of: row, into: &draft, draft.largeValues, base: nil)
+    try write(value, &writer, into: &draft)
+    if exchange.isOpen, draft.violations.count == violationsBefore {
+      let reader = draft.reader
+      stopIfExchanged(value, row, reader.state, reader.store, reader.largeValues)
     }
   }
 
   /// Writes the properties, or only those at some positions, in which `value` differs from
-  /// `previous`, the object's current record. `base` is the state before the transaction.
+  /// `previous`, the object's current record. Without `addingLargeValues`, refuses those that are
+  /// not among the stored ones.
   package func update(
     from previous: R, to value: R, only positions: ContiguousArray<Int>? = nil, _ row: Int64,
-    into state: inout State, base: State, store: RawUUID, largeValues: any LargeValueSink,
-    violations: inout [ValidationViolation]
+    into draft: inout Draft, addingLargeValues: Bool = true
   ) throws(AnnalsError) {
     try checkComplete()
+    let base = draft.base
+    let sink: any LargeValueSink =
+      addingLargeValues
+      ? draft.largeValues : StoredLargeValues(source: draft.largeValues)
     try withUnsafePointer(to: previous) { old throws(AnnalsError) in
       try withUnsafePointer(to: base) { base throws(AnnalsError) in
-        try write(
-          value, row, into: &state, base: base, store: store, largeValues: largeValues,
-          previous: UnsafeRawPointer(old), only: positions, violations: &violations)
+        var writer = try writer(of: row, into: &draft, sink, base: base)
+        try write(value, &writer, unless: UnsafeRawPointer(old), only: positions, into: &draft)
       }
     }
   }
 
-  /// Writes one property, without reading the others. `base` is the state before the transaction.
+  /// Writes one property, without reading the others.
   package func set<V: AttributeValue>(
-    _ keyPath: KeyPath<R, V>, to value: V, _ row: Int64, into state: inout State, base: State,
-    store: RawUUID, largeValues: any LargeValueSink, violations: inout [ValidationViolation]
+    _ keyPath: KeyPath<R, V>, to value: V, _ row: Int64, into draft: inout Draft
   ) throws(AnnalsError) {
     try checkComplete()
-    let editor = try editor(row, of: &state)
+    let base = draft.base
     try withUnsafePointer(to: base) { base throws(AnnalsError) in
-      var writer = RecordWriter(
-        layout: layout, editor: editor, store: store, largeValues: largeValues, base: base)
+      var writer = try writer(of: row, into: &draft, draft.largeValues, base: base)
       writer.index = position(of: keyPath)
       if try isImplied(value, writer) { return }
       writer.put(value)
-      violations += writer.violations
+      draft.violations += writer.violations
       if let fault = writer.fault { throw fault }
     }
   }
@@ -79,34 +81,27 @@ extension RecordBinding {
     return isSame
   }
 
+  /// Writes a record's properties with a writer, and adds what it refused to the draft.
   private func write(
-    _ value: R, _ row: Int64, into state: inout State, base: UnsafePointer<State>?,
-    store: RawUUID, largeValues: any LargeValueSink, previous: UnsafeRawPointer? = nil,
-    only positions: ContiguousArray<Int>? = nil, violations: inout [ValidationViolation]
+    _ value: R, _ writer: inout RecordWriter, unless previous: UnsafeRawPointer? = nil,
+    only positions: ContiguousArray<Int>? = nil, into draft: inout Draft
   ) throws(AnnalsError) {
-    var writer = RecordWriter(
-      layout: layout, editor: try editor(row, of: &state), store: store,
-      largeValues: largeValues, base: base)
     withUnsafePointer(to: value) { address in
       put(UnsafeRawPointer(address), unless: previous, only: positions, &writer)
     }
-    if !writer.violations.isEmpty { violations += writer.violations }
+    if !writer.violations.isEmpty { draft.violations += writer.violations }
     if let fault = writer.fault { throw fault }
   }
 
-  private func editor(
-    _ row: Int64, of state: inout State
-  ) throws(AnnalsError) -> RowEditor {
-    try AnnalsError.translating { () throws(StateFault) in try state.editor(of: entity, row) }
-  }
-
-  /// Gives a new object the defaults of attributes that the record type does not have.
-  private func insertOthers(
-    _ row: Int64, into state: inout State
-  ) throws(AnnalsError) {
-    try AnnalsError.translating { () throws(StateFault) in
-      for (property, value) in layout.others { try state.set(entity, row, property, to: value) }
-    }
+  /// Writes into the columns of one object. `base` is the state before the draft; nil for a new
+  /// object.
+  private func writer(
+    of row: Int64, into draft: inout Draft, _ largeValues: any LargeValueSink,
+    base: UnsafePointer<State>?
+  ) throws(AnnalsError) -> RecordWriter {
+    RecordWriter(
+      layout: layout, editor: try draft.editor(of: entity, row), store: draft.reader.store,
+      largeValues: largeValues, base: base)
   }
 
   /// Throws `.invalidSchema` if the store lacks a property, so that no record can be written.
@@ -120,5 +115,18 @@ extension RecordBinding {
               ?? "the store does not have it; open it with records: \(R.self).self")
         })
     }
+  }
+}
+
+/// Reads stored large values, and accepts no new ones.
+private struct StoredLargeValues: LargeValueSink {
+  let source: any LargeValueSource
+
+  func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
+    try source.bytes(of: value)
+  }
+
+  func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue {
+    throw AnnalsError(.noSpace, "a value of \(bytes.count) bytes is not among those stored")
   }
 }

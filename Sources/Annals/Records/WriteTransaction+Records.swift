@@ -11,17 +11,14 @@ extension WriteTransaction {
   ///   Values that break a rule fail the transaction at its end.
   @discardableResult
   public func insert<R: Record>(_ record: R) throws(AnnalsError) -> Object<R> {
-    checkOpen()
     let binding = try binding(of: R.self)
-    let row = try insertRow(of: binding.entity)
-    noteInsertion(binding.entity, row)
-    let violationCount = violations.count
+    let row = try draft.insertRow(of: binding.entity)
+    draft.noteInsertion(binding.entity, row)
+    let violationCount = draft.violations.count
     do throws(AnnalsError) {
-      try binding.insert(
-        record, row, into: &reader.state, store: reader.store, largeValues: largeValues,
-        violations: &violations)
+      try binding.insert(record, row, into: &draft)
     } catch {
-      undoInsertion(
+      draft.undoInsertion(
         of: ObjectReference(entity: binding.entity, row: row),
         violationCount: violationCount)
       throw error
@@ -53,26 +50,23 @@ extension WriteTransaction {
   public func set<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, of id: ObjectID, to value: V
   ) throws(AnnalsError) {
-    checkOpen()
     let binding = try binding(of: R.self)
     guard id.store == reader.store, id.entity == binding.entity,
       try AnnalsError.translating({ () throws(StateFault) in
         try reader.state.contains(id.entity, id.row)
       })
     else { throw missing(id) }
-    defer { touch(id.entity, id.row) }
+    defer { draft.touch(id.entity, id.row) }
     let column = binding.layout.columns[binding.position(of: keyPath)]
-    noteAssignment(of: column.property, row: id.row, of: id.entity)
+    draft.noteAssignment(of: column.property, row: id.row, of: id.entity)
     if column.hasDefault, let entity = schema.entity(numbered: id.entity) {
       let given = Value.whole(value)
-      let stored = try normalised(given, of: column.property, of: entity, row: id.row)
+      let stored = try draft.normalised(given, of: column.property, of: entity, row: id.row)
       if stored.isNull, !given.isNull {
-        return try store(.null, in: column.property, row: id.row, of: id.entity)
+        return try draft.store(.null, in: column.property, row: id.row, of: id.entity)
       }
     }
-    try binding.set(
-      keyPath, to: value, id.row, into: &reader.state, base: base, store: reader.store,
-      largeValues: largeValues, violations: &violations)
+    try binding.set(keyPath, to: value, id.row, into: &draft)
   }
 
   /// The written object with its stored values; with the given ones if some broke a rule, which
@@ -81,7 +75,7 @@ extension WriteTransaction {
     _ row: Int64, _ binding: RecordBinding<R>, as record: R
   ) throws(AnnalsError) -> Object<R> {
     let id = ObjectID(store: reader.store, entity: binding.entity, row: row)
-    if !violations.isEmpty { return Object(objectID: id, value: record) }
+    if !draft.violations.isEmpty { return Object(objectID: id, value: record) }
     var rounded = record
     if binding.round(&rounded) { return Object(objectID: id, value: rounded) }
     return Object(objectID: id, value: try stored(row, binding))
@@ -90,7 +84,9 @@ extension WriteTransaction {
   func stored<R: Record>(
     _ row: Int64, _ binding: RecordBinding<R>
   ) throws(AnnalsError) -> R {
-    try binding.read(row, from: reader.state, store: reader.store, largeValues: largeValues)
+    let reader = draft.reader
+    return try binding.read(
+      row, from: reader.state, store: reader.store, largeValues: reader.largeValues)
   }
 
   /// Deletes an object.
@@ -113,7 +109,7 @@ extension WriteTransaction {
     _ type: R.Type, where keyPath: KeyPath<R, V>, is value: V
   ) throws(AnnalsError) -> Object<R>? {
     let binding = try binding(of: type)
-    try mergePendingKeys(of: binding.entity)
+    try draft.mergePendingKeys(of: binding.entity)
     return try reader.object(where: keyPath, is: value, binding)
   }
 
@@ -133,13 +129,13 @@ extension WriteTransaction {
 extension WriteTransaction {
   /// The record type, bound to the transaction's schema.
   func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
-    guard changedEntities.isEmpty else { return try records.binding(of: type) }
+    guard draft.changedEntities.isEmpty else { return try records.binding(of: type) }
     let key = ObjectIdentifier(type)
     if let last = lastBinding, last.type == key {
       // The key guarantees the type; a cast would look up the metadata of both.
       return unsafeDowncast(last.binding, to: RecordBinding<R>.self)
     }
-    let binding = try boundRecords.binding(of: type)
+    let binding = try draft.records.binding(of: type)
     lastBinding = (key, binding)
     return binding
   }

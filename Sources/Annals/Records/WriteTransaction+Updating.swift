@@ -77,9 +77,9 @@ extension WriteTransaction {
     try update(id, from: current, to: record, only: positions, binding)
     for position in positions {
       let property = binding.layout.columns[position].property
-      noteAssignment(of: property, row: id.row, of: id.entity)
+      draft.noteAssignment(of: property, row: id.row, of: id.entity)
     }
-    guard violations.isEmpty else { return Object(objectID: id, value: record) }
+    guard draft.violations.isEmpty else { return Object(objectID: id, value: record) }
     return Object(objectID: id, value: try stored(id.row, binding))
   }
 
@@ -99,19 +99,17 @@ extension WriteTransaction {
     _ binding: RecordBinding<R>
   ) throws(AnnalsError) {
     try binding.checkComplete()
-    let violationCount = violations.count
+    let violationCount = draft.violations.count
     do throws(AnnalsError) {
-      try binding.update(
-        from: current, to: record, only: positions, id.row, into: &reader.state, base: base,
-        store: reader.store, largeValues: largeValues, violations: &violations)
+      try binding.update(from: current, to: record, only: positions, id.row, into: &draft)
     } catch {
-      violations.removeLast(violations.count - violationCount)
+      draft.violations.removeLast(draft.violations.count - violationCount)
       if !undoUpdate(of: id.row, from: record, to: current, only: positions, binding) {
-        _ = fail(error)
+        _ = draft.fail(error)
       }
       throw error
     }
-    touch(id.entity, id.row)
+    draft.touch(id.entity, id.row)
   }
 
   /// Undoes an update that failed halfway. Returns false if the object cannot be restored exactly.
@@ -121,16 +119,15 @@ extension WriteTransaction {
   ) -> Bool {
     // A null that stood for a default looks the same as the default.
     if binding.layout.columns.contains(where: { $0.hasDefault && !$0.isOptional }) { return false }
-    var broken: [ValidationViolation] = []
+    let violationCount = draft.violations.count
+    defer { draft.violations.removeLast(draft.violations.count - violationCount) }
     do throws(AnnalsError) {
       let written = try toOnes(of: row, binding)
       try binding.update(
-        from: record, to: previous, only: positions, row, into: &reader.state, base: base,
-        store: reader.store, largeValues: StoredLargeValues(source: largeValues),
-        violations: &broken)
+        from: record, to: previous, only: positions, row, into: &draft, addingLargeValues: false)
       // A nil that stood for a deleted object looks the same as a stored nil.
       let cleared = zip(written, try toOnes(of: row, binding)).contains { !$0.isNull && $1.isNull }
-      return broken.isEmpty && !cleared
+      return draft.violations.count == violationCount && !cleared
     } catch {
       return false
     }
@@ -148,18 +145,5 @@ extension WriteTransaction {
         })
     }
     return result
-  }
-}
-
-/// Reads stored large values, and accepts no new ones.
-private struct StoredLargeValues: LargeValueSink {
-  let source: any LargeValueSource
-
-  func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
-    try source.bytes(of: value)
-  }
-
-  func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue {
-    throw AnnalsError(.noSpace, "a value of \(bytes.count) bytes is not among those stored")
   }
 }

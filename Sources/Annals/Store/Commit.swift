@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 
 /// The result of `Store.commit`: what the closure returned, and the position after the transaction.
@@ -17,12 +18,25 @@ public struct Commit<Value> {
   /// The objects that the write inserted with a unique key which another object has got since: the
   /// id that the insert returned, which no object has, and that of the object that it has become.
   /// Empty without a policy.
-  public internal(set) var unitedObjects: [ObjectID: ObjectID] = [:]
+  public internal(set) var mergedObjects: [ObjectID: ObjectID] = [:]
 
   package init(value: Value, token: Token, conflicts: [PropertyConflict] = []) {
     self.value = value
     self.token = token
     self.conflicts = conflicts
+  }
+
+  /// What a commit comes to, and the value that its closure returned, which `commit` sets.
+  init(_ commit: (_ value: inout Value?) throws -> CommitResult) rethrows {
+    var value: Value?
+    let result = try commit(&value)
+    guard let value else { preconditionFailure("a commit returned without having run its closure") }
+    self.init(value: value, token: result.token, conflicts: result.conflicts)
+    let store = token.store
+    for (inserted, stored) in result.mergedObjects {
+      let id = ObjectID(store: store, entity: inserted.entity, row: inserted.row)
+      mergedObjects[id] = ObjectID(store: store, entity: stored.entity, row: stored.row)
+    }
   }
 }
 

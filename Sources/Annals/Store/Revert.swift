@@ -1,53 +1,5 @@
 import AnnalsEngine
-import AnnalsLog
 import AnnalsModel
-import AnnalsState
-
-/// What reverting a transaction would do.
-public struct RevertPlan: Sendable {
-  /// The transaction to revert.
-  public let transaction: TransactionHeader
-  /// How many objects would be deleted.
-  public let deletions: Int
-  /// How many objects would be updated.
-  public let updates: Int
-  /// How many objects would be revived.
-  public let revivals: Int
-  /// What later transactions changed, so that the revert is refused; empty if it is possible.
-  public let conflicts: [PropertyConflict]
-
-  /// The properties whose values before or after the transaction were erased since, so that it is
-  /// unknown what to restore, or whether they are still as it left them; by name, without
-  /// duplicates.
-  public internal(set) var erased: [String] = []
-
-  /// The entities whose definitions the transaction changed, if it cannot be reverted for that: it
-  /// changed nothing else, or removed or renamed an entity or property. By name; empty for others.
-  public internal(set) var redefined: [String] = []
-
-  /// Why the transaction cannot be reverted; nil if it can.
-  package var refusal: AnnalsError? {
-    if !redefined.isEmpty {
-      let number = transaction.number
-      return AnnalsError(
-        .unsupported,
-        "transaction \(number) changed the schema of \(redefined.joined(separator: ", ")), which a "
-          + "revert does not undo; nothing was recorded. The state before it, as of "
-          + "\(number - 1), has the names and values of then: edit the schema, and write them again"
-      )
-    }
-    if !erased.isEmpty {
-      return AnnalsError(
-        .erased,
-        "transaction \(transaction.number) cannot be reverted, values of it were erased: "
-          + erased.joined(separator: ", "))
-    }
-    guard !conflicts.isEmpty else { return nil }
-    return .conflict(
-      "transaction \(transaction.number) cannot be reverted, later transactions touched what it "
-        + "did", conflicts)
-  }
-}
 
 extension Store {
   /// What `revert` would do now, without doing it.
@@ -81,34 +33,12 @@ extension Store {
       var metadata = metadata
       if metadata["reverts"] == nil { metadata["reverts"] = .int(number) }
       let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
-      return try writer.appendTransaction(origin) { transaction in
+      return try writer.append(origin) { transaction in
         var inverse = try TransactionInverse(of: number, in: writer.newest)
-        try inverse.compare(with: transaction.base)
+        try inverse.compare(with: transaction.draft.base)
         if let refusal = inverse.plan.refusal { throw refusal }
-        try inverse.apply(to: transaction)
-        transaction.earlier = inverse.before
-      }
+        try transaction.draft.undo(inverse)
+      }.token
     }
-  }
-}
-
-extension RevertPlan: CustomStringConvertible {
-  /// What would be done, or why nothing: `undoes transaction 4: 1 deletion, 2 updates, 0 revivals`.
-  public var description: String {
-    let counts = [(deletions, "deletion"), (updates, "update"), (revivals, "revival")]
-    let text = counts.map { "\($0) \($0 == 1 ? $1 : $1 + "s")" }.joined(separator: ", ")
-    if !redefined.isEmpty {
-      return "cannot undo transaction \(transaction.number): it changed the schema of "
-        + redefined.joined(separator: ", ")
-    }
-    if !erased.isEmpty {
-      return "cannot undo transaction \(transaction.number): values were erased of "
-        + erased.joined(separator: ", ")
-    }
-    if !conflicts.isEmpty {
-      return "cannot undo transaction \(transaction.number): "
-        + conflicts.map(\.description).joined(separator: "; ")
-    }
-    return "undoes transaction \(transaction.number): \(text)"
   }
 }

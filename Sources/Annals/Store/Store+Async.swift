@@ -6,6 +6,10 @@ extension Store {
   /// As `write`, without blocking the task's thread: the closure runs on the store's own thread,
   /// and the task waits until the transaction is acknowledged.
   ///
+  /// Tasks that write at the same time share a sync: the thread runs the closures that wait, each
+  /// as a transaction of its own, and syncs once. One that throws or breaks a rule refuses its own
+  /// commit alone; a failed sync fails all that share it.
+  ///
   /// A task that is cancelled before the closure has begun records nothing and gets `.cancelled` at
   /// once, also while it waits for other writers or other processes; later cancellation has no
   /// effect.
@@ -39,16 +43,11 @@ extension Store {
     basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Result
   ) async throws -> Commit<Result> {
-    try writer.requireOwner()
-    let thread = try AnnalsError.narrowing { try writingThread.running() }
     let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
-    let preconditions = WritePreconditions(
-      basedOn: basedOn, policy: merging, expecting: expecting)
-    let write = WaitingCall<Commit<Result>>(cancellation: .cancelledWrite)
-    return try await write.run(on: thread) { [self] in
-      try commitTransaction(origin, preconditions, unless: { write.isCancelled }) {
-        try write.begin()
-        return try body($0)
+    let preconditions = Preconditions(basedOn: basedOn, policy: merging, expecting: expecting)
+    return try await writer.commitOfTask { writer in
+      try Commit { value in
+        try writer.append(origin, if: preconditions) { value = try body($0) }
       }
     }
   }

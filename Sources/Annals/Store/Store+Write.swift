@@ -84,7 +84,7 @@ extension Store {
   ) throws -> Commit<Result> {
     try commitTransaction(
       TransactionOrigin(author: author, context: context, metadata: metadata),
-      WritePreconditions(basedOn: basedOn, policy: merging, expecting: expecting), body)
+      Preconditions(basedOn: basedOn, policy: merging, expecting: expecting), body)
   }
 
   /// As `commit`, for a transaction made elsewhere: keeps its timestamp, and is recorded even if
@@ -100,35 +100,21 @@ extension Store {
     return try commitTransaction(origin, body)
   }
 
+  /// Commits what the closure changes, as `commit` does. Returns the position after it.
   package func commitTransaction(
     _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
-    try writer.commit(origin, nil, body)
+    try writer.commit(origin, body).token
   }
 
-  /// As `commitTransaction(_:_:)`, if the preconditions hold when the write gets its turn. Stops
-  /// waiting for other processes once `isCancelled` is true.
-  func commitTransaction<Result>(
-    _ origin: TransactionOrigin, _ preconditions: WritePreconditions,
-    unless isCancelled: (@Sendable () -> Bool)? = nil,
+  /// As the other form, if the preconditions hold when the write gets its turn.
+  private func commitTransaction<Result>(
+    _ origin: TransactionOrigin, _ preconditions: Preconditions,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Commit<Result> {
-    var value: Result?
-    var merged: WriteTransaction?
-    let checked = preconditions.isEmpty ? nil : preconditions
-    let token = try writer.commit(origin, checked, unless: isCancelled) {
-      value = try body($0)
-      if preconditions.policy != nil { merged = $0 }
+    try Commit { value in
+      try writer.commit(origin, if: preconditions) { value = try body($0) }
     }
-    guard let value else { preconditionFailure("a commit returned without having run its closure") }
-    var commit = Commit(value: value, token: token, conflicts: merged?.resolvedConflicts ?? [])
-    for (inserted, stored) in merged?.unitedObjects ?? [:] {
-      let id = { (object: ObjectReference) in
-        ObjectID(store: token.store, entity: object.entity, row: object.row)
-      }
-      commit.unitedObjects[id(inserted)] = id(stored)
-    }
-    return commit
   }
 
   /// Makes everything written so far survive a power cut. Only needed with `.deferred`.

@@ -15,7 +15,6 @@ public final class Store: Sendable {
   package let writer: StoreWriter
   /// The clock, random numbers and process identity of this opening.
   let environment: StoreEnvironment
-  let writingThread = LazyWorkerThread()
   /// Brings projections up to date for tasks.
   let projectionThread = LazyWorkerThread()
   /// The projections of this opening.

@@ -10,7 +10,7 @@
 /// write has set, `.storedWins` sets that only where the stored object has no value, `.overwrite`
 /// replaces the stored object by the write's, `.rollBack` leaves it unchanged. References that the
 /// write made to the inserted object lead to the stored one; the id that the insert returned is
-/// that of no object, and `Commit.unitedObjects` has the stored one for it. If the write gives such
+/// that of no object, and `Commit.mergedObjects` has the stored one for it. If the write gives such
 /// a value to an object that existed before, `.storedWins` keeps that object's stored value and
 /// `.rollBack` drops the write's changes of it. With the other policies, and with `.error` in every
 /// case, the write fails with `.invalidChange`, since both cannot have the value.

@@ -46,7 +46,7 @@ struct ThreeWayMerge {
   }
 
   /// The objects that the write inserted, each with the stored object it was united with.
-  var unitedObjects: [(inserted: ObjectReference, stored: ObjectReference)] { keys.united }
+  var mergedObjects: [(inserted: ObjectReference, stored: ObjectReference)] { keys.united }
 
   /// Merges the objects that the transaction has touched.
   mutating func run(_ objects: ContiguousArray<ObjectReference>) throws(AnnalsError) {

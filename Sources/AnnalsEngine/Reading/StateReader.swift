@@ -2,6 +2,7 @@ import AnnalsModel
 import AnnalsState
 
 /// Reads objects from one state, for snapshots and write transactions.
+@usableFromInline
 package struct StateReader: Sendable {
   package var state: State
   package let store: RawUUID

@@ -71,7 +71,7 @@ extension LogFile {
 
   /// Sets what the transaction contains besides its changes, before its first part. Throws
   /// `detailsTooLarge` if that exceeds 4 MiB: then abort.
-  package func describe(_ draft: TransactionDraft) throws(LogError) {
+  package func describe(_ draft: TransactionEnvelope) throws(LogError) {
     try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
       try state.describe(draft, own: options.opening)
@@ -150,7 +150,7 @@ extension LogFile {
   /// Appends one transaction with all of the batch's changes: `begin`, `describe`, `appendPart` and
   /// `commit` in one. If it throws, the transaction was aborted.
   package func append(
-    _ draft: TransactionDraft, _ batch: inout ChangeBatch
+    _ draft: TransactionEnvelope, _ batch: inout ChangeBatch
   ) throws(LogError) -> LogPosition {
     try state.withLock { (state) throws(LogError) in
       try begin(&state)

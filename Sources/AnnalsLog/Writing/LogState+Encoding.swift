@@ -45,7 +45,7 @@ extension LogState {
 
   /// Fills in the transaction's record, and assigns numbers to names and openings. Throws
   /// `detailsTooLarge`; then the transaction still has no record.
-  mutating func describe(_ draft: TransactionDraft, own: Opening?) throws(LogError) {
+  mutating func describe(_ draft: TransactionEnvelope, own: Opening?) throws(LogError) {
     guard transaction?.parts.count == 0 else {
       preconditionFailure("a transaction is described before its first part")
     }

@@ -2,7 +2,7 @@ import AnnalsFormat
 import AnnalsModel
 
 /// What a caller provides of a transaction besides its changes.
-package struct TransactionDraft: Sendable {
+package struct TransactionEnvelope: Sendable {
   package var timestamp: Timestamp
   package var author: String?
   package var context: String?

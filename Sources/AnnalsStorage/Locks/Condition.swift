@@ -17,9 +17,13 @@ package final class Condition: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
+  /// Where the mutex is in the order of locks; nil for one under which no other is taken.
+  private let rank: LockRank?
+
   /// Creates an unlocked mutex.
   @usableFromInline
-  package init() {
+  package init(_ rank: LockRank? = nil) {
+    self.rank = rank
     check(pthread_mutex_init(mutex, nil))
     #if canImport(Darwin)
       check(pthread_cond_init(condition, nil))
@@ -44,12 +48,14 @@ package final class Condition: @unchecked Sendable {
   /// Locks the mutex; waits as long as it takes. Not recursive.
   @usableFromInline
   package func lock() {
+    if let rank { assert(HeldLocks.enter(rank), "a lock is taken out of order: \(rank)") }
     check(pthread_mutex_lock(mutex))
   }
 
   /// Unlocks the mutex.
   @usableFromInline
   package func unlock() {
+    if let rank { assert(HeldLocks.leave(rank), "a lock is released twice: \(rank)") }
     check(pthread_mutex_unlock(mutex))
   }
 

@@ -3,6 +3,7 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsTestSupport
 import Foundation
+import StoreTestSupport
 
 // What no other fixture has of the format (`LayoutTests`).
 
@@ -21,15 +22,15 @@ extension FixtureRecipe {
     let number: EntityNumber = 1
     try store.write { tx in
       for group in Array(0..<70 as Range<Int64>) + [4096, 4097] {
-        let object = try tx.insert(entity: number, row: group * 4096 + 1, defaults: [])
-        try tx.set(object, 1, to: .int(group))
-        if group < 3 { try tx.set(object, 2, to: .string("in a directory")) }
+        let object = try tx.draft.insert(entity: number, row: group * 4096 + 1, defaults: [])
+        try tx.draft.set(object, 1, to: .int(group))
+        if group < 3 { try tx.draft.set(object, 2, to: .string("in a directory")) }
       }
     }
     try store.checkpoint()
     try store.write { tx in
-      let object = try tx.insert(entity: number, row: 4097 * 4096 + 9, defaults: [])
-      try tx.set(object, 1, to: .int(-1))
+      let object = try tx.draft.insert(entity: number, row: 4097 * 4096 + 9, defaults: [])
+      try tx.draft.set(object, 1, to: .int(-1))
     }
     try store.checkpoint()
   }

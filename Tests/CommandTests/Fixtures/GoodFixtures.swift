@@ -3,6 +3,7 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsTestSupport
 import Foundation
+import StoreTestSupport
 
 @testable import AnnalsCommand
 

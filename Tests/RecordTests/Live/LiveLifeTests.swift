@@ -9,9 +9,9 @@ import Testing
 @Suite(.deadline) struct LiveLifeTests {
   @Test func `ends with the store`() async throws {
     let lab = try LiveLab(seed: 1)
-    for steps in [LiveSteps.latest, .everyTransaction] {
+    for delivery in [LiveDelivery.latest, .everyTransaction] {
       let store = try Store(.memory, records: Concert.self, Venue.self)
-      let view = store.live(Fetch<Concert>(), steps: steps)
+      let view = store.live(Fetch<Concert>(), delivery: delivery)
       let counter = Counter()
       let task = Task { for try await _ in view { counter.add() } }
       try await waitFor { counter.value == 1 }
@@ -36,11 +36,11 @@ import Testing
     try await task.value
   }
 
-  @Test(arguments: [LiveSteps.latest, .everyTransaction])
-  func `kept rows stay as they were`(steps: LiveSteps) async throws {
+  @Test(arguments: [LiveDelivery.latest, .everyTransaction])
+  func `kept rows stay as they were`(delivery: LiveDelivery) async throws {
     let lab = try LiveLab(seed: 9)
     try lab.change(60)
-    let view = lab.store.live(Fetch(Concert.self).sorted(by: \.start), steps: steps)
+    let view = lab.store.live(Fetch(Concert.self).sorted(by: \.start), delivery: delivery)
     var keeping = view.makeAsyncIterator()
     var forgetting = view.makeAsyncIterator()
     var kept: [(rows: RowList<Object<Concert>>, ids: [ObjectID])] = []
@@ -61,10 +61,10 @@ import Testing
     }
   }
 
-  @Test(arguments: [LiveSteps.latest, .everyTransaction])
-  func `rows have the store's clock`(steps: LiveSteps) async throws {
+  @Test(arguments: [LiveDelivery.latest, .everyTransaction])
+  func `rows have the store's clock`(delivery: LiveDelivery) async throws {
     let store = try Store(.memory, records: Concert.self, Venue.self, environment: .fixed())
-    let view = store.live(Fetch(Venue.self), steps: steps)
+    let view = store.live(Fetch(Venue.self), delivery: delivery)
     var iterator = view.makeAsyncIterator()
     for _ in 0..<3 {
       let update = try #require(try await iterator.next())

@@ -114,19 +114,21 @@ import Testing
     }
   }
 
-  @Test(arguments: 1...14 as ClosedRange<UInt64>, [LiveSteps.latest, .everyTransaction])
-  func `what is evaluated follows a random history`(seed: UInt64, steps: LiveSteps) async throws {
+  @Test(arguments: 1...14 as ClosedRange<UInt64>, [LiveDelivery.latest, .everyTransaction])
+  func `what is evaluated follows a random history`(
+    seed: UInt64, delivery: LiveDelivery
+  ) async throws {
     let lab = try LiveLab(seed: seed &+ 500)
     try lab.change(50)
     var wanted = wanted(lab)
-    let view = lab.store.live(wanted.fetch, sections: wanted.sections, steps: steps)
+    let view = lab.store.live(wanted.fetch, sections: wanted.sections, delivery: delivery)
     var iterator = view.makeAsyncIterator()
     var follower = IDs()
     try follower.apply(
       try #require(try await iterator.next()), inSections: wanted.sections != nil,
       "seed \(seed), first")
     for round in 0..<25 {
-      let comment: Comment = "seed \(seed), \(steps), round \(round): \(wanted)"
+      let comment: Comment = "seed \(seed), \(delivery), round \(round): \(wanted)"
       for _ in 0..<lab.below(4) { try change(lab) }
       if round % 7 == 6 {
         wanted = self.wanted(lab)

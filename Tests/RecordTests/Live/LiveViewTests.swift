@@ -14,19 +14,19 @@ private struct LaterConcert: Record {
 
 /// A live view shows what a fetch finds, and its differences lead there.
 @Suite(.deadline) struct LiveViewTests {
-  @Test(arguments: 1...16 as ClosedRange<UInt64>, [LiveSteps.latest, .everyTransaction])
-  func `follows a random history`(seed: UInt64, steps: LiveSteps) async throws {
+  @Test(arguments: 1...16 as ClosedRange<UInt64>, [LiveDelivery.latest, .everyTransaction])
+  func `follows a random history`(seed: UInt64, delivery: LiveDelivery) async throws {
     let lab = try LiveLab(seed: seed)
     try lab.change(60)
     var (fetch, sections) = lab.fetch()
-    let view = lab.store.live(fetch, sections: sections, steps: steps)
+    let view = lab.store.live(fetch, sections: sections, delivery: delivery)
     var iterator = view.makeAsyncIterator()
     var follower = Follower()
     try follower.apply(try #require(try await iterator.next()), "seed \(seed), first")
     /// The transactions that are still to come.
     var tokens: [Token] = []
     for round in 0..<25 {
-      let comment: Comment = "seed \(seed), \(steps), round \(round): \(fetch)"
+      let comment: Comment = "seed \(seed), \(delivery), round \(round): \(fetch)"
       for _ in 0..<lab.below(4) {
         try lab.change(1 + lab.below(4))
         tokens.append(lab.store.token)
@@ -45,7 +45,7 @@ private struct LaterConcert: Record {
         let then = try lab.store.snapshot(at: update.token)
         let list = try then.rows(fetch, sections: sections)
         #expect(try update.rows.all() == list.all(), comment)
-        if steps == .everyTransaction {
+        if delivery == .everyTransaction {
           #expect(tokens.contains(update.token), comment)
           tokens.removeAll { $0 <= update.token }
         } else {
@@ -120,7 +120,7 @@ private struct LaterConcert: Record {
   @Test func `a lagging reader gets one step, or each`() async throws {
     let lab = try LiveLab(seed: 5)
     var latest = lab.store.live(Fetch<Concert>()).makeAsyncIterator()
-    var every = lab.store.live(Fetch<Concert>(), steps: .everyTransaction).makeAsyncIterator()
+    var every = lab.store.live(Fetch<Concert>(), delivery: .everyTransaction).makeAsyncIterator()
     _ = try await latest.next()
     _ = try await every.next()
     let concert = try lab.concert()
@@ -143,11 +143,11 @@ private struct LaterConcert: Record {
 
   @Test func `steps are held back, rows are not`() async throws {
     let lab = try LiveLab(seed: 6)
-    for steps in [LiveSteps.latest, .everyTransaction] {
+    for delivery in [LiveDelivery.latest, .everyTransaction] {
       let byOthers = lab.store.live(
-        Fetch<Concert>(), steps: steps, steppingFor: .author != "me")
+        Fetch<Concert>(), delivery: delivery, updatesFor: .author != "me")
       let byTitle = lab.store.live(
-        Fetch<Concert>(), steps: steps, steppingFor: .touches(\Concert.title))
+        Fetch<Concert>(), delivery: delivery, updatesFor: .touches(\Concert.title))
       var others = byOthers.makeAsyncIterator()
       var titles = byTitle.makeAsyncIterator()
       let start = try #require(try await others.next()).rows.count
@@ -168,7 +168,7 @@ private struct LaterConcert: Record {
   @Test func `a prune is survived, or told`() async throws {
     let lab = try LiveLab(seed: 7)
     var latest = lab.store.live(Fetch<Concert>()).makeAsyncIterator()
-    var every = lab.store.live(Fetch<Concert>(), steps: .everyTransaction).makeAsyncIterator()
+    var every = lab.store.live(Fetch<Concert>(), delivery: .everyTransaction).makeAsyncIterator()
     var follower = Follower()
     try follower.apply(try #require(try await latest.next()), "first")
     _ = try await every.next()
@@ -269,12 +269,12 @@ private struct LaterConcert: Record {
     #expect(error?.code == .invalidArgument)
   }
 
-  @Test(arguments: [LiveSteps.latest, .everyTransaction])
-  func `a later schema`(steps: LiveSteps) async throws {
+  @Test(arguments: [LiveDelivery.latest, .everyTransaction])
+  func `a later schema`(delivery: LiveDelivery) async throws {
     let lab = try LiveLab(seed: 10)
     try lab.change(30)
     var iterator = lab.store.live(
-      Fetch(Concert.self).sorted(by: \.title), steps: steps
+      Fetch(Concert.self).sorted(by: \.title), delivery: delivery
     ).makeAsyncIterator()
     var follower = Follower()
     try follower.apply(try #require(try await iterator.next()), "first")
@@ -289,7 +289,7 @@ private struct LaterConcert: Record {
     var properties: Set<String> = []
     while true {
       let update = try #require(try await iterator.next())
-      try follower.apply(update, "\(steps)")
+      try follower.apply(update, "\(delivery)")
       for step in update.diff.updates + update.diff.moves {
         properties.formUnion(update.diff.changedProperties(of: step))
       }

@@ -122,12 +122,12 @@ import Testing
   }
 
   /// A view that slept meanwhile, and one to which such transactions make no step.
-  @Test(arguments: cases, [LiveSteps.latest, .everyTransaction])
-  func `in a live view`(_ trial: Case, steps: LiveSteps) async throws {
+  @Test(arguments: cases, [LiveDelivery.latest, .everyTransaction])
+  func `in a live view`(_ trial: Case, delivery: LiveDelivery) async throws {
     let stage = try Stage()
     for (number, (fetch, sections)) in stage.fetches.enumerated() {
       var updates = stage.store.live(
-        fetch, sections: sections, steps: steps, steppingFor: .author == "marker"
+        fetch, sections: sections, delivery: delivery, updatesFor: .author == "marker"
       ).makeAsyncIterator()
       let first = try #require(try await updates.next())
       try trial.there(stage)

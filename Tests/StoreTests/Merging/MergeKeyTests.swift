@@ -29,7 +29,7 @@ import Testing
       // The caller learns what became of the id.
       let whole = try #require(commit.conflicts.first)
       #expect(whole.property == nil && whole.insertedAs == commit.value && whole.object == theirs)
-      #expect(commit.value != theirs && commit.unitedObjects == [commit.value: theirs])
+      #expect(commit.value != theirs && commit.mergedObjects == [commit.value: theirs])
       let lost = policy == .overwrite ? ["text", "count"] : ["text"]
       #expect(commit.conflicts.dropFirst().map(\.property) == lost)
       #expect(try store.verify().allSatisfy { $0.severity == .note })
@@ -62,7 +62,7 @@ import Testing
       return (rain, fog)
     }
     let (rain, fog) = commit.value
-    #expect(commit.unitedObjects == [fog: theirs] && fog.row > rain.row && rain.row > theirs.row)
+    #expect(commit.mergedObjects == [fog: theirs] && fog.row > rain.row && rain.row > theirs.row)
     let rising = [old, theirs, rain].map { ObjectReference($0) }
     let given = [rain, theirs, old].map { ObjectReference($0) }
     for found in try store.snapshot().objects(of: "Post") {
@@ -81,7 +81,7 @@ import Testing
     let commit = try store.commit(basedOn: seen, merging: .ownWins) { tx in
       for id in ids { try tx.insert("Note", ["id": id, "count": 1]) }
     }
-    #expect(commit.conflicts.count == 1_000 && commit.unitedObjects.count == 1_200)
+    #expect(commit.conflicts.count == 1_000 && commit.mergedObjects.count == 1_200)
   }
 
   @Test func whatHasNoValueTakesTheOthersUnderStoredWins() throws {

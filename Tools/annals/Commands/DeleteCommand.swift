@@ -15,7 +15,7 @@ struct DeleteCommand: FileCommand {
     defer { try? store.close() }
     let token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
       transaction in
-      try transaction.delete(try argument.find(in: transaction))
+      try transaction.draft.delete(argument.find(in: transaction))
     }.token
     try store.close()
     try console.lineOfTransaction(token.number)

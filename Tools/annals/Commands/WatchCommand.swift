@@ -85,7 +85,7 @@ struct WatchCommand: FileCommand {
   ) throws -> [LiveView<StoredObject>] {
     guard let entity else {
       return start.schema.liveEntities.map {
-        store.live($0.name, steps: .everyTransaction, steppingFor: stepCondition)
+        store.live($0.name, delivery: .everyTransaction, updatesFor: stepCondition)
       }
     }
     let found = try start.entity(named: entity)
@@ -97,7 +97,7 @@ struct WatchCommand: FileCommand {
           try texts.condition($0, zone: console.zone, now: console.now())
         },
         sortedBy: try sort.map { try texts.sortKeys($0, of: "--sort") } ?? [],
-        steps: .everyTransaction, steppingFor: stepCondition)
+        delivery: .everyTransaction, updatesFor: stepCondition)
     ]
   }
 }

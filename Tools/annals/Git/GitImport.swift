@@ -103,20 +103,20 @@ final class GitImport {
     if isEscaped { escapedPaths += 1 }
     let object: ObjectReference
     if change.kind == .added {
-      object = try transaction.insert(entity: files.entity.number, defaults: [])
-      try transaction.set(object, files.id, to: .string(path))
+      object = try transaction.draft.insert(entity: files.entity.number, defaults: [])
+      try transaction.draft.set(object, files.id, to: .string(path))
     } else {
-      let row = try transaction.row(of: files.entity, where: "id", is: .string(path))
+      let row = try transaction.draft.row(of: files.entity, where: "id", is: .string(path))
       guard let row else {
         throw CommandFailure(
           "commit \(commit.id.prefix(12)) changes \(path), which the store does not have: it was "
             + "changed since the last import. Import the repository into a new file")
       }
       object = ObjectReference(entity: files.entity.number, row: row)
-      if change.kind == .deleted { return try transaction.delete(object) }
+      if change.kind == .deleted { return try transaction.draft.delete(object) }
     }
-    try transaction.set(object, files.mode, to: .string(change.mode))
-    try transaction.set(object, files.blob, to: .string(change.blob))
-    try transaction.set(object, files.size, to: change.size.map { .int($0) } ?? .null)
+    try transaction.draft.set(object, files.mode, to: .string(change.mode))
+    try transaction.draft.set(object, files.blob, to: .string(change.blob))
+    try transaction.draft.set(object, files.size, to: change.size.map { .int($0) } ?? .null)
   }
 }

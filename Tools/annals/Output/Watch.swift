@@ -58,7 +58,7 @@ final class Watch: @unchecked Sendable {
           for entity in transaction.schema.entities
           where !entity.isRemoved && known.insert(entity.number).inserted {
             observe(
-              store.live(entity.name, steps: .everyTransaction, steppingFor: condition),
+              store.live(entity.name, delivery: .everyTransaction, updatesFor: condition),
               isLater: true)
           }
         }

@@ -1,0 +1,27 @@
+import AnnalsEngine
+import AnnalsLog
+import AnnalsModel
+
+extension StoreVersion {
+  /// The state as a snapshot.
+  package var snapshot: Snapshot {
+    precondition(holdsValues, "the store was opened without the values of the newest state")
+    return Snapshot(reader: reader(of: state), position: position, bindings: records)
+  }
+
+  /// The snapshot just after the transaction with this number. With `objects`, only keys,
+  /// relationships and the values of these objects are reliable.
+  package func snapshot(
+    at number: Int64, withOnly objects: Set<ObjectReference>? = nil
+  ) throws(AnnalsError) -> Snapshot {
+    if holdsValues, number == view.head.number { return snapshot }
+    let state = try state(
+      at: number, keeping: objects.map { NamingProperties(view, andAllOf: $0) })
+    let position = try AnnalsError.translating { () throws(LogError) in
+      try view.position(of: number)
+    }
+    return Snapshot(
+      reader: StateReader(state: state, store: store, largeValues: LogLargeValues(view)),
+      position: position, bindings: records)
+  }
+}

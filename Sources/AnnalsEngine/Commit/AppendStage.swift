@@ -1,0 +1,40 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import Synchronization
+
+// The last stage of the commit (`CommitStages.swift`) that one thread does alone: the transaction
+// goes to the log, and its state becomes the newest.
+
+extension StoreWriter {
+  /// The most changes that are applied while readers wait, and kept for the feed.
+  private static let mostChangesAtHand = 16
+
+  /// Commits the changes in the log. The commit joins a group or, with `.deferred`, is published.
+  ///
+  /// If another commit is expected soon, the state is kept for it.
+  func append(_ changes: inout ChangeStage, of draft: inout Draft) throws {
+    let isWhole = changes.isWhole && draft.changedEntities.isEmpty
+    try changes.commit()
+    let (state, batch) = (draft.takeState(), changes.takeBatch())
+    let view = log.view
+    let isSmall = isWhole && batch.changes.count <= StoreWriter.mostChangesAtHand
+    hasCommitted = true
+    noteLength(of: view)
+    head.append(
+      state, isSmall ? batch : nil, view: view,
+      keepsWorking: isSmall && (run == nil || isRunWatched))
+    if !isSmall { head.recycle(batch) }
+    if options.durability == .deferred {
+      head.publishAppended()
+    } else {
+      joined = group.join(after: joined)
+    }
+  }
+
+  /// Drops changes that come to nothing.
+  func drop(_ changes: inout ChangeStage, _ pending: PendingLargeValues) {
+    if pending.hasBegun { log.abort() }
+    head.recycle(changes.takeBatch())
+  }
+}

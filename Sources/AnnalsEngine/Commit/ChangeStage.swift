@@ -1,0 +1,138 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// A stage of the commit (`CommitStages.swift`): the net change of each object that a draft has
+/// touched, checked, as a record.
+///
+/// Works object by object, so that a draft of millions needs the memory of one part.
+struct ChangeStage {
+  private let writer: StoreWriter
+  private var validation: ChangeValidation
+  private var parts: PartWriter
+  /// Whether there is anything to record.
+  private(set) var hasContent = false
+
+  init(_ writer: StoreWriter, _ draft: Draft, _ pending: PendingLargeValues) {
+    self.writer = writer
+    validation = writer.validation(of: draft)
+    parts = PartWriter(
+      log: writer.log, pending: pending, envelope: writer.envelope(of: draft),
+      batch: writer.head.takeSpareBatch())
+  }
+
+  /// Collects the changes. Throws `.invalidChange` with every violation.
+  mutating func run(_ draft: Draft) throws {
+    defer { if draft.changedEntities.isEmpty { writer.keepRules(of: validation) } }
+    try collectChanges(of: draft)
+    guard !isBroken(draft) else {
+      let known = draft.violations
+      let violations = known + validation.violations.besides(known)
+      throw AnnalsError.invalidChange(violations.named(in: draft))
+    }
+    hasContent =
+      parts.hasChanges || !draft.changedEntities.isEmpty || draft.origin.isAlwaysRecorded
+  }
+
+  private mutating func collectChanges(of draft: Draft) throws {
+    // It holds both states. It is released at the end of this stage, so that the newest version can
+    // be changed in place.
+    let touched = draft.touched
+    var changes = NetChanges(from: draft.base, to: draft.reader.state)
+    for object in touched.list {
+      if touched.entities.contains(object.entity),
+        try draft.base.contains(object.entity, object.row)
+      {
+        continue
+      }
+      try collect(object, of: draft, &changes)
+    }
+    for entity in draft.changedEntities.sorted() {
+      try validation.checkNarrowed(entity, since: draft.base.schema)
+    }
+    guard !touched.entities.isEmpty else { return }
+    // Whole entities, however many objects: what is read for them is released on the way.
+    changes = NetChanges(from: draft.base, to: draft.reader.state, isPassing: true)
+    for entity in touched.entities.sorted() {
+      var rows = draft.base.rows(of: entity)
+      while let row = try rows.next() {
+        try collect(ObjectReference(entity: entity, row: row), of: draft, &changes)
+      }
+    }
+  }
+
+  private mutating func collect(
+    _ object: ObjectReference, of draft: Draft, _ changes: inout NetChanges
+  ) throws {
+    guard try normalise(object, of: draft, &changes) else { return }
+    try checkRules(object, of: draft)
+    if LogFile.isFull(parts.batch) { try encodePart(of: draft) }
+  }
+
+  /// Appends the object's net change to the batch; returns false if there is none.
+  private mutating func normalise(
+    _ object: ObjectReference, of draft: Draft, _ changes: inout NetChanges
+  ) throws -> Bool {
+    let arenaBefore = parts.batch.arena.count
+    var isChanged = try changes.append(object, to: &parts.batch)
+    if !draft.erasedAgain.isEmpty, let erased = draft.erasedAgain[object] {
+      isChanged = parts.batch.record(erased, again: object, isChanged: isChanged)
+    }
+    guard isChanged else { return false }
+    // What lies outside the arena is far below the limit, however many properties there are.
+    if parts.batch.arena.count - arenaBefore > FormatLimits.maximumChangeLength / 2 {
+      try draft.requireWithinLimit(parts.batch)
+    }
+    return true
+  }
+
+  /// Checks the last change of the batch, which is this object's.
+  private mutating func checkRules(
+    _ object: ObjectReference, of draft: Draft
+  ) throws(AnnalsError) {
+    let change = parts.batch.changes[parts.batch.changes.count - 1]
+    if try validation.check(change, in: parts.batch), change.kind == .update {
+      try draft.requireDeletable(object)
+    }
+  }
+
+  private func isBroken(_ draft: Draft) -> Bool {
+    !(draft.violations.isEmpty && validation.violations.isEmpty)
+  }
+
+  /// Appends a full batch to the log, unless the draft will be refused.
+  private mutating func encodePart(of draft: Draft) throws {
+    if isBroken(draft) { return parts.batch.removeAll() }
+    try parts.appendPart()
+  }
+
+  /// Whether the whole transaction is still in the batch, none of it in the log.
+  var isWhole: Bool { parts.isWhole }
+
+  /// Commits the transaction in the log.
+  mutating func commit() throws { try parts.commit() }
+
+  /// Moves out the batch's memory.
+  mutating func takeBatch() -> ChangeBatch { parts.takeBatch() }
+}
+
+extension StoreWriter {
+  /// A validation with the cached rules, unless the draft changes the schema.
+  fileprivate func validation(of draft: Draft) -> ChangeValidation {
+    let isKnown = draft.changedEntities.isEmpty && knownRulesVersion == head.newestSchemaVersion
+    var validation = ChangeValidation(
+      state: draft.reader.state, largeValues: draft.largeValues,
+      knownRules: isKnown ? knownRules : [])
+    validation.allowsDangling = draft.origin.allowsDangling
+    validation.allowsMissing = draft.origin.allowsMissing
+    validation.earlier = draft.earlier
+    return validation
+  }
+
+  /// Caches the rules that a validation of the newest schema prepared.
+  fileprivate func keepRules(of validation: ChangeValidation) {
+    knownRules = validation.rules
+    knownRulesVersion = head.newestSchemaVersion
+  }
+}

@@ -1,0 +1,159 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+// Drafts that are kept outside of a write: an editing context, a batch to be committed later. When
+// its turn comes, such a draft is made anew for the log: large values are written ahead, and new
+// objects get rows that the newest state has never used.
+
+extension Draft {
+  /// The same changes in a draft of the turn, on the same state with the newest schema; also where
+  /// new objects have moved, for those that have. O(what is touched).
+  ///
+  /// Throws `.invalidArgument` if others have committed since, and the draft changes the schema.
+  func moved(
+    to version: StoreVersion, _ pending: PendingLargeValues
+  ) throws(AnnalsError) -> (draft: Draft, moves: [ObjectReference: ObjectReference]) {
+    var newBase = base
+    if number < version.head.number {
+      guard changedEntities.isEmpty else {
+        throw AnnalsError(
+          .invalidArgument,
+          "others have committed since the draft began, and it changes the schema; nothing was "
+            + "recorded. Change the schema in a write of its own")
+      }
+      if base.schema != version.state.schema { newBase.changeSchema(version.state.schema.entities) }
+      newBase.adoptNextRows(of: version.state)
+    }
+    var result = Draft(
+      origin, base: newBase, number: number, working: newBase, store: version.store,
+      records: version.records, largeValues: pending)
+    result.define(changedEntities.sorted().compactMap { schema.entity(numbered: $0) })
+    result.violations = violations
+    result.erasedAgain = erasedAgain
+    result.earlier = earlier
+    let moves = try makeObjects(in: &result)
+    // In the order in which this draft has touched them.
+    result.touched = TouchedObjects()
+    for object in touched.list { try copy(object, into: &result, moves) }
+    return (result, moves)
+  }
+
+  /// Makes the objects that this draft has inserted or revived in another draft. Returns where they
+  /// are, for those whose rows are others there.
+  private func makeObjects(
+    in result: inout Draft
+  ) throws(AnnalsError) -> [ObjectReference: ObjectReference] {
+    var moves: [ObjectReference: ObjectReference] = [:]
+    for object in touched.list {
+      let isNew = object.row >= base.nextRow(of: object.entity)
+      let isThere = try exists(object, in: reader.state)
+      let wasThere = try exists(object, in: base)
+      guard isNew || isThere && !wasThere else { continue }
+      let made = try result.insert(
+        entity: object.entity, row: isNew ? nil : object.row, defaults: [])
+      if made != object { moves[object] = made }
+      // One that was deleted again keeps a row of its own: what still refers to it must not refer
+      // to an object that others have made.
+      if !isThere { try result.delete(made) }
+    }
+    return moves
+  }
+
+  /// Copies the values of an object that this draft changes, or deletes it.
+  private func copy(
+    _ object: ObjectReference, into result: inout Draft,
+    _ moves: [ObjectReference: ObjectReference]
+  ) throws(AnnalsError) {
+    guard try exists(object, in: reader.state) else {
+      if try exists(object, in: base) { try result.delete(object) }
+      return
+    }
+    let target = moves[object] ?? object
+    let isKept = try exists(object, in: base)
+    guard let entity = result.schema.entity(numbered: object.entity) else { return }
+    for property in entity.readableProperties {
+      if isKept {
+        let isSame = try AnnalsError.translating { () throws(StateFault) in
+          try base.hasSameValue(object.entity, object.row, property.number, as: reader.state)
+        }
+        if isSame { continue }
+      }
+      let value = try movedValue(of: object, property.number, in: entity, moves, result.largeValues)
+      try result.put(value, in: property.number, row: target.row, of: target.entity)
+    }
+    result.noteInsertion(target.entity, target.row)
+  }
+
+  /// A value as the draft of the turn stores it.
+  private func movedValue(
+    of object: ObjectReference, _ property: PropertyNumber, in entity: Entity,
+    _ moves: [ObjectReference: ObjectReference], _ largeValues: any LargeValueSink
+  ) throws(AnnalsError) -> Value {
+    let value = try value(object, property)
+    switch value {
+    case .large(let large) where HeldLargeValues.holds(large):
+      return .large(
+        try largeValues.add(try self.largeValues.bytes(of: large), tag: large.tag))
+    case .object(let reference): return .object(moves[reference] ?? reference)
+    case .objects(let list):
+      let moved = list.map { moves[$0] ?? $0 }
+      let relationship = entity.relationships.first { $0.number == property }
+      return .objects(relationship?.canonical(moved) ?? moved)
+    default: return value
+    }
+  }
+
+  private func exists(
+    _ object: ObjectReference, in state: State
+  ) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating { () throws(StateFault) in
+      try state.contains(object.entity, object.row)
+    }
+  }
+}
+
+extension StoreWriter {
+  /// An empty draft of the newest published state, to be filled outside of a write and committed
+  /// later. Holds that state in memory. Safe on any thread; so is each use of the draft, which is a
+  /// value.
+  package func makeDraft(_ origin: TransactionOrigin) -> Draft {
+    let version = head.published
+    return Draft(
+      origin, base: version.state, number: version.head.number, working: version.state,
+      store: log.store, records: version.records,
+      largeValues: HeldLargeValues(stored: LogLargeValues(version.view)))
+  }
+
+  /// Commits a draft that was filled outside of a write. If others have committed since it began,
+  /// its changes are merged into theirs by the policy; without one, conflicts refuse it.
+  ///
+  /// If it throws, no trace remains, except where the error says otherwise (`outcomeUnknown`), and
+  /// the draft can be committed again.
+  package func commit(
+    _ draft: Draft, if preconditions: Preconditions = .none
+  ) throws -> CommitResult {
+    let result = try write { try $0.append(draft, if: preconditions) }
+    checkpointIfDue()
+    return result
+  }
+
+  private func append(
+    _ given: Draft, if preconditions: Preconditions
+  ) throws -> CommitResult {
+    if let failure = given.failure { throw failure }
+    return try appendingLargeValues { pending in
+      let version = newest
+      try preconditions.check(before: version)
+      var preconditions = preconditions
+      if given.number < version.head.number {
+        preconditions.basedOn = try version.token(of: given.number)
+        preconditions.policy = preconditions.policy ?? .error
+      }
+      var (draft, moves) = try given.moved(to: version, pending)
+      var result = try append(&draft, if: preconditions, pending)
+      result.moves = moves
+      return result
+    }
+  }
+}

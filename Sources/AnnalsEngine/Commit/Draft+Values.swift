@@ -1,0 +1,98 @@
+import AnnalsFormat
+import AnnalsModel
+
+// Objects by names and values. Only values of the right kind can be stored; rules are checked once,
+// when the draft is committed (`ChangeValidation`).
+
+extension Draft {
+  /// Inserts an object with these values; attributes not given get their default.
+  ///
+  /// If it throws, nothing is inserted, and the draft may go on.
+  package mutating func insert(
+    _ entity: Entity, _ values: [String: Value]
+  ) throws(AnnalsError) -> ObjectReference {
+    let object = try insert(entity: entity)
+    let violationCount = violations.count
+    do throws(AnnalsError) {
+      for (property, value) in assignments(values, to: entity, row: object.row) {
+        try store(value, in: property, row: object.row, of: entity.number)
+      }
+    } catch {
+      undoInsertion(of: object, violationCount: violationCount)
+      throw error
+    }
+    return object
+  }
+
+  /// Sets properties of an object that exists; a null value clears one.
+  ///
+  /// If it throws, nothing is changed, and the draft may go on.
+  package mutating func update(
+    _ row: Int64, of entity: Entity, _ values: [String: Value]
+  ) throws(AnnalsError) {
+    let violationCount = violations.count
+    // Large values first: if storing them fails, nothing has changed.
+    var kept: [(property: PropertyNumber, value: Value)] = []
+    do throws(AnnalsError) {
+      for (property, value) in assignments(values, to: entity, row: row) {
+        let value = try normalised(value, of: property, of: entity, row: row)
+        kept.append((property, try self.kept(value, in: property, row: row, of: entity.number)))
+      }
+    } catch {
+      violations.removeLast(violations.count - violationCount)
+      throw error
+    }
+    for (property, value) in kept {
+      try put(value, in: property, row: row, of: entity.number)
+      noteAssignment(of: property, row: row, of: entity.number)
+    }
+    touch(entity.number, row)
+  }
+
+  /// The storable values, by rising property number. Values that cannot be stored are noted, and
+  /// the transaction fails at its end with all violations.
+  private mutating func assignments(
+    _ values: [String: Value], to entity: Entity, row: Int64
+  ) -> [(PropertyNumber, Value)] {
+    var result: [(PropertyNumber, Value)] = []
+    var found: [ValidationViolation] = []
+    for (name, value) in values {
+      let rule: ValidationRule?
+      var number: PropertyNumber = 0
+      if let attribute = entity.attribute(named: name) {
+        number = attribute.number
+        rule = value.isNull || attribute.type.admits(value.tag) ? nil : .type(attribute.type)
+      } else if let relationship = entity.relationship(named: name) {
+        number = relationship.number
+        rule =
+          relationship.admits(value) ? nil : .relationship(isToMany: relationship.isToMany)
+      } else {
+        rule = .knownProperty
+      }
+      if let rule {
+        let key = entity.keyAttribute.flatMap { values[$0.name]?.keyText }
+        found.append(
+          ValidationViolation(
+            entity: entity.name, key: key, object: ObjectReference(entity: entity.number, row: row),
+            property: name, rule: rule, value: value))
+      } else {
+        result.append((number, value))
+      }
+    }
+    violations += found.sorted { $0.property.precedesInBytes($1.property) }
+    return result.sorted { $0.0 < $1.0 }
+  }
+}
+
+extension Value {
+  /// The bytes, if they are too many for a record; nil for other values.
+  package var largeBytes: ContiguousArray<UInt8>? {
+    switch self {
+    case .string(let text), .url(let text), .json(let text):
+      text.utf8.count > FormatLimits.largeValueThreshold ? ContiguousArray(text.utf8) : nil
+    case .data(let bytes):
+      bytes.count > FormatLimits.largeValueThreshold ? ContiguousArray(bytes) : nil
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsStorage
+
+/// The new large values of a draft that is kept outside of a write, and those that the store has.
+///
+/// New ones stay in memory until the draft is committed, under numbers that no store gives. Safe on
+/// any thread.
+package final class HeldLargeValues: LargeValueSink {
+  private let stored: any LargeValueSource
+  private let held = Locked<[ContiguousArray<UInt8>]>([])
+  /// The lowest number of a held value.
+  private static let firstNumber: UInt64 = 1 << 63
+
+  /// None yet; `stored` reads those of the store.
+  package init(stored: any LargeValueSource) { self.stored = stored }
+
+  /// Keeps the bytes in memory.
+  package func add(
+    _ bytes: ContiguousArray<UInt8>, tag: ValueTag
+  ) throws(AnnalsError) -> LargeValue {
+    let index = held.withLock { held in
+      held.append(bytes)
+      return held.count - 1
+    }
+    return LargeValue(
+      tag: tag, number: HeldLargeValues.firstNumber + UInt64(index), length: UInt64(bytes.count),
+      checksum: bytes.withUnsafeBytes { Checksum.crc32($0) })
+  }
+
+  package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
+    guard HeldLargeValues.holds(value) else { return try stored.bytes(of: value) }
+    return held.withLock { $0[Int(value.number - HeldLargeValues.firstNumber)] }
+  }
+
+  /// Whether a value of a draft is held in memory, and not in the store.
+  static func holds(_ value: LargeValue) -> Bool { value.number >= firstNumber }
+}

@@ -1,0 +1,51 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+// A stage of the commit (`CommitStages.swift`): a draft of an earlier state is merged into the
+// newest.
+
+extension Preconditions {
+  /// The earlier transaction on whose state the closure of a write runs; nil if it runs on the
+  /// newest.
+  func mergeNumber(on version: StoreVersion) throws(AnnalsError) -> Int64? {
+    guard policy != nil, let basedOn else { return nil }
+    let number = try version.number(at: basedOn)
+    return number < version.head.number ? number : nil
+  }
+}
+
+extension StoreWriter {
+  /// Merges the draft into the newest state by the policy; without one, conflicts refuse it.
+  func merge(_ draft: inout Draft, if preconditions: Preconditions) throws {
+    let version = newest
+    let basis = MergeBasis(
+      base: draft.base, policy: preconditions.policy ?? .error,
+      erased: try version.erasures(after: draft.number).flatMap(\.erasure.targets))
+    draft = try draft.merged(into: version, from: basis) { conflicts throws(AnnalsError) in
+      try preconditions.resolved(conflicts, on: version)
+    }
+  }
+}
+
+extension Draft {
+  /// This draft of an earlier state as one of the newest. It cannot be read any more.
+  fileprivate mutating func merged(
+    into version: StoreVersion, from basis: MergeBasis,
+    resolving: ([MergeConflict]) throws(AnnalsError) -> [PropertyConflict]
+  ) throws(AnnalsError) -> Draft {
+    let objects = touched.list
+    var merge = ThreeWayMerge(
+      basis, own: takeState(), stored: version.state, largeValues: largeValues)
+    try merge.run(objects)
+    var result = Draft(
+      origin, base: version.state, number: version.head.number, working: merge.merged,
+      store: version.store, records: version.records, largeValues: largeValues)
+    result.conflicts = try resolving(merge.conflicts)
+    for (inserted, stored) in merge.mergedObjects { result.mergedObjects[inserted] = stored }
+    for object in merge.touched { result.touched.insert(object) }
+    result.violations = violations
+    result.earlier = basis.base
+    return result
+  }
+}

@@ -1,0 +1,156 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import AnnalsStorage
+import Synchronization
+
+/// The one writer of a store: the log, the head and the file lock together.
+///
+/// Invariants:
+/// - The holder of `lock` makes and appends transactions, one at a time. `head` has the state after
+///   each of them, acknowledged or not.
+/// - The file lock is held from before a transaction's closure until its group is synced, so no
+///   other process sees or extends a group that may yet fail. Consecutive groups keep it for a
+///   turn; with `.deferred`, so does a run (`CommitRun`).
+/// - Readers see a commit after its sync; with `.deferred`, after its write.
+/// - After a failure whose outcome is unknown nothing more is written: `log.isPoisoned`.
+package final class StoreWriter: @unchecked Sendable {
+  package let log: LogFile
+  let options: StoreOptions
+  /// The clock.
+  let now: @Sendable () -> Timestamp
+  let group = GroupCommit()
+  /// Writes of tasks.
+  let taskWrites = TaskWrites()
+
+  /// The log must grow by this much before a checkpoint is due.
+  let checkpointThreshold = Atomic<UInt64>(StoreWriter.leastCheckpointInterval)
+  /// The least growth that makes a checkpoint due.
+  static let leastCheckpointInterval: UInt64 = 1 << 20
+  let lock = Condition(.writer)
+  /// The thread between `enter` and `leave`.
+  let writingThread: WritingThread
+  /// The process that opened the store; no other may write through it.
+  private let owner = OwningProcess()
+  /// Whether writes are refused, and none waits for the file lock.
+  let isSuspended = Atomic<Bool>(false)
+  /// Whether the log exceeded the threshold at the last commit.
+  let isCheckpointDue = Atomic<Bool>(false)
+  /// How many threads wait in `enterAlone`; changed under `lock`.
+  let waitingAlone = Atomic<Int>(0)
+  // Everything below is guarded by `lock`, so exclusive access needs no check.
+  /// Whether the log has advanced and the state could not follow: then reload.
+  @exclusivity(unchecked) var isStale = false
+  @exclusivity(unchecked) var isFileLocked = false
+  /// When the turn began in which the file lock is held. The turn of closely following commits,
+  /// with nobody else's in between, goes on though the lock is released after each.
+  @exclusivity(unchecked) var lockedSince = ContinuousClock.now
+  /// When the lock was given up within a turn.
+  @exclusivity(unchecked) var turnInterruption: ContinuousClock.Instant?
+  /// The longest interruption of a turn.
+  @exclusivity(unchecked) package var longestInterruption = Duration.milliseconds(1)
+  /// When the file was last checked to be the one that was written.
+  @exclusivity(unchecked) var lastLook = ContinuousClock.now
+  /// How often to check, at most, while the lock is kept.
+  @exclusivity(unchecked) package var lookInterval = Duration.milliseconds(5)
+  /// How long consecutive groups keep the file lock.
+  @exclusivity(unchecked) package var longestTurn = Duration.milliseconds(5)
+  /// When other processes were last found to have written.
+  @exclusivity(unchecked) var othersWrote: ContinuousClock.Instant?
+  /// Until when the file lock is left to them.
+  @exclusivity(unchecked) var yieldsUntil: ContinuousClock.Instant?
+  /// The membership of this entry's commits, which wait for their sync.
+  @exclusivity(unchecked) var joined: GroupCommit.Membership?
+  @exclusivity(unchecked) var isClosed = false
+  /// The run; nil if nothing is kept from one commit for the next.
+  let run: CommitRun?
+  /// When the last commit ended, and whether this entry has committed.
+  @exclusivity(unchecked) var lastCommit: ContinuousClock.Instant?
+  @exclusivity(unchecked) var hasCommitted = false
+  /// Whether a run goes on and its thread watches for the end.
+  @exclusivity(unchecked) var isRunWatched = false
+  /// The rules of the schema that the transaction `knownRulesVersion` set.
+  @exclusivity(unchecked) var knownRules: [EntityRules?] = []
+  @exclusivity(unchecked) var knownRulesVersion: Int64 = -1
+  /// The head of a file that was compacted without a checkpoint; closing adds no checkpoint while
+  /// it stays the head.
+  @exclusivity(unchecked) package var bareHead: Int64?
+  /// A failure in the background that may have lost deferred commits. Rethrown by `close()`.
+  let backgroundFailure = Locked<AnnalsError?>(nil)
+  /// Follows other processes while somebody listens.
+  let watcher = CommitWatcher()
+  /// The threads that run the code of projections.
+  package let barred = BarredThreads()
+  /// The owner of the projections whose states checkpoints save.
+  package let projections = Locked<(any ProjectionKeeper)?>(nil)
+  /// The newest state, and what of it readers see.
+  package let head: StoreHead
+
+  /// Creates the writer of a store that was just opened.
+  package init(
+    log: LogFile, newest: StoreVersion, options: StoreOptions,
+    now: @escaping @Sendable () -> Timestamp, run: CommitRun?
+  ) {
+    self.log = log
+    self.options = options
+    self.now = now
+    self.run = run
+    writingThread = WritingThread(path: log.path)
+    head = StoreHead(newest)
+  }
+
+  /// The version after every transaction in `log.view`, acknowledged or not.
+  package var newest: StoreVersion { head.materializeNewest() }
+
+  /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits until
+  /// its commits are acknowledged. Stops waiting for the file lock once `isCancelled` is true.
+  package func write<R>(
+    unless isCancelled: (@Sendable () -> Bool)? = nil, _ body: (StoreWriter) throws -> R
+  ) throws -> R {
+    try enter()
+    let result: Result<R, any Error>
+    do {
+      try lockAndCatchUp(unless: isCancelled)
+      result = .success(try body(self))
+    } catch {
+      result = .failure(error)
+    }
+    let joined = joined.take()
+    leave()
+    do throws(AnnalsError) {
+      // A leader must sync its group even if what followed its commit failed.
+      if let joined { try acknowledge(joined) }
+    } catch {
+      if case .success = result { throw error }
+    }
+    return try result.get()
+  }
+
+  /// Runs `body` as the only writer with no sync pending: for checkpoints, rewrites and closing.
+  /// `wait` is how long to wait for other processes; nil for the options' timeout.
+  package func writeAlone<R>(
+    waiting wait: LockWait? = nil, _ body: (StoreWriter) throws -> R
+  ) throws -> R {
+    try enterAlone()
+    defer { leaveAlone() }
+    try lockAndCatchUp(wait)
+    return try body(self)
+  }
+
+  /// Whether the calling process is the one that opened the store, and no fork of it.
+  package var isOwned: Bool { owner.isCurrent }
+
+  /// Throws `.forked` in a fork of the process that opened the store.
+  package func requireOwner() throws(AnnalsError) {
+    if !isOwned { throw .forked }
+  }
+
+  /// Adopts a state that no commit of this store made: after a catch-up, a reload, or a checkpoint.
+  /// After a reload a transaction number may stand for another schema than before.
+  func adopt(_ state: State, isReloaded: Bool = false) {
+    let version = newest.successor(state: state, view: log.view, isReloaded: isReloaded)
+    isStale = false
+    head.replace(with: version)
+  }
+}

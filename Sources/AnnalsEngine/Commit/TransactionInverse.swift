@@ -1,0 +1,201 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// What undoes one transaction: its changes, and the states before and after it.
+package struct TransactionInverse {
+  private let version: StoreVersion
+  private let header: TransactionHeader
+  fileprivate let transaction: Transaction
+  fileprivate let before: State
+  private let after: State
+  private var conflicts: [PropertyConflict] = []
+  /// The most conflicts that are reported.
+  private static let limit = 20
+
+  /// The entities that the transaction defined, if undoing its other changes would leave half of it
+  /// standing: it changed nothing else, or it removed or renamed what they have.
+  private var redefined: [String] {
+    let changed = transaction.schemaChange
+    guard !changed.isEmpty else { return [] }
+    let isHalf = changed.contains { entity in
+      before.schema.entity(numbered: entity.number).map(entity.removesOrRenames) ?? false
+    }
+    return transaction.changes.isEmpty || isHalf ? changed.map(\.name) : []
+  }
+
+  package init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
+    self.version = version
+    transaction = try version.transaction(number)
+    header = TransactionHeader(
+      part: transaction, changeCount: transaction.changes.count, isSelected: true)
+    after = try version.state(at: number)
+    before = try version.state(at: number - 1)
+  }
+
+  package var plan: RevertPlan {
+    var counts: [ChangeKind: Int] = [:]
+    for change in transaction.changes { counts[change.kind, default: 0] += 1 }
+    var plan = RevertPlan(
+      transaction: header, deletions: counts[.insert] ?? 0, updates: counts[.update] ?? 0,
+      revivals: counts[.delete] ?? 0, conflicts: conflicts)
+    plan.redefined = redefined
+    for change in transaction.changes {
+      for name in change.erasedProperties where !plan.erased.contains(name) {
+        plan.erased.append(name)
+      }
+    }
+    return plan
+  }
+
+  /// Finds the properties that differ from what the transaction left, and the references to
+  /// restore that lead to objects deleted since.
+  package mutating func compare(with current: State) throws(AnnalsError) {
+    conflicts = []
+    for change in transaction.changes {
+      guard conflicts.count < TransactionInverse.limit else { return }
+      let entry = change.entry
+      let exists = try AnnalsError.translating { () throws(StateFault) in
+        try current.contains(entry.entity, entry.row)
+      }
+      if exists == (entry.kind == .delete) || current.schema.hasRemoved(entry.entity) {
+        add(change, property: nil)
+        continue
+      }
+      let removed = current.schema.entity(numbered: entry.entity)?.removedProperties ?? []
+      let touched = try properties(of: change)
+      let restorable = touched.filter { !removed.contains($0) }
+      if entry.kind == .update, restorable.isEmpty { add(change, property: touched.first) }
+      for property in restorable {
+        try AnnalsError.translating { () throws(StateFault) in
+          if entry.kind != .delete,
+            try !current.hasSameValue(entry.entity, entry.row, property, as: after)
+          {
+            add(change, property: property)
+          } else if entry.kind != .insert,
+            let target = try firstLost(of: entry, property, in: current)
+          {
+            add(change, property: property, lost: target)
+          }
+        }
+      }
+    }
+  }
+
+  /// The first object that a property referred to before the transaction and not after it, and that
+  /// was deleted since; nil if there is none.
+  private func firstLost(
+    of entry: ChangeEntry, _ property: PropertyNumber, in current: State
+  ) throws(StateFault) -> ObjectReference? {
+    let entity = current.schema.entity(numbered: entry.entity)
+    guard entity?.relationships.contains(where: { $0.number == property }) == true else {
+      return nil
+    }
+    let (source, object) = (entry.entity, entry.row)
+    let kept =
+      entry.kind == .delete ? [] : Set(try after.value(source, object, property).targets)
+    for target in try before.value(source, object, property).targets
+    where !kept.contains(target) {
+      let (row, number) = (target.row, target.entity)
+      // One that did not exist then is restored as it was; one that the transaction deleted, too.
+      guard try before.contains(number, row), try !current.contains(number, row),
+        try after.contains(number, row)
+      else { continue }
+      return target
+    }
+    return nil
+  }
+
+  /// The properties that must still be as the transaction left them: the changed ones; all of an
+  /// inserted object.
+  private func properties(of change: Change) throws(AnnalsError) -> [PropertyNumber] {
+    if change.kind == .insert {
+      return change.entity.readableProperties.map(\.number)
+    }
+    return change.entry.propertyRange.map { change.page.batch.properties[$0].property }
+  }
+
+  private mutating func add(
+    _ change: Change, property: PropertyNumber?, lost target: ObjectReference? = nil
+  ) {
+    guard let target else {
+      conflicts.append(
+        PropertyConflict(
+          change, property, named: after, with: lastChange(of: change.objectID, property)))
+      return
+    }
+    let id = ObjectID(store: change.objectID.store, entity: target.entity, row: target.row)
+    var conflict = PropertyConflict(change, property, named: after, with: nil)
+    conflict.changedBy = lastChange(of: id, nil)?.transactionNumber
+    conflict.lostReference = before.schema.nameText(of: target, key: before.keyText(of: target))
+    conflicts.append(conflict)
+  }
+
+  private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Change? {
+    try? version.lastChange(of: object, after: transaction.number) { change in
+      guard let property, change.kind == .update else { return true }
+      return change.touches(property)
+    }
+  }
+}
+
+extension Change {
+  /// The properties of which a value in the change was erased.
+  fileprivate var erasedProperties: [String] {
+    let removed = entity.removedProperties
+    return entry.propertyRange.compactMap { place in
+      let property = page.batch.properties[place]
+      guard property.before.tag == .erased || property.after.tag == .erased,
+        !removed.contains(property.property)
+      else { return nil }
+      return "\(entity.name).\(entity.propertyName(property.property) ?? "#\(property.property)")"
+    }
+  }
+}
+
+extension Schema {
+  fileprivate func hasRemoved(_ entity: EntityNumber) -> Bool {
+    self.entity(numbered: entity)?.isRemoved ?? true
+  }
+}
+
+extension Draft {
+  /// Undoes every change of a transaction; requires that there are no conflicts.
+  package mutating func undo(_ inverse: TransactionInverse) throws(AnnalsError) {
+    for change in inverse.transaction.changes {
+      let entry = change.entry
+      do throws(StateFault) {
+        switch entry.kind {
+        case .insert: try reader.state.deleteRow(entry.entity, entry.row)
+        case .delete: try reader.state.insertRow(entry.entity, row: entry.row)
+        case .update: break
+        }
+      } catch {
+        throw AnnalsError(error)
+      }
+      touch(entry.entity, entry.row)
+      if entry.kind != .insert { try restore(change, of: inverse) }
+    }
+    earlier = inverse.before
+  }
+
+  /// Gives an object the values that it had before a change of it.
+  private mutating func restore(
+    _ change: Change, of inverse: TransactionInverse
+  ) throws(AnnalsError) {
+    let entry = change.entry
+    let removed = schema.entity(numbered: entry.entity)?.removedProperties ?? []
+    for position in entry.propertyRange {
+      let property = change.page.batch.properties[position].property
+      // What the schema has removed since stays away.
+      guard !removed.contains(property) else { continue }
+      do throws(StateFault) {
+        let before = try inverse.before.locate(entry.entity, entry.row, property)
+        try reader.state.set(entry.entity, entry.row, property, before.cell, in: before.arena)
+        before.keepAlive()
+      } catch {
+        throw AnnalsError(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import AnnalsFormat
+import AnnalsModel
+
+/// Everything a transaction records besides its changes, and how it is checked.
+package struct TransactionOrigin: Sendable {
+  package var author: String?
+  package var context: String?
+  package var metadata: [String: Value] = [:]
+  /// The number that the transaction must get, where its order was decided elsewhere; nil for the
+  /// next, whichever that is.
+  package var number: Int64?
+  /// The transaction's own timestamp, kept as it is; nil for the clock's.
+  package var timestamp: Timestamp?
+  /// The opening that the transaction names; nil for this one.
+  package var opening: Opening?
+  /// Whether to record the transaction even if nothing changed.
+  package var isAlwaysRecorded = false
+  /// Whether relationships may refer to objects that do not exist: for imports of stores that once
+  /// allowed it.
+  package var allowsDangling = false
+  /// Whether required values may be missing: after a gap some are unknown.
+  package var allowsMissing = false
+
+  /// The features that the transaction uses and that the file may not have announced yet.
+  package var features = Features.none
+  /// What the transaction erases, for its record.
+  package var erasure: Erasure?
+
+  package init(author: String? = nil, context: String? = nil, metadata: [String: Value] = [:]) {
+    self.author = author
+    self.context = context
+    self.metadata = metadata
+  }
+}

@@ -1,0 +1,57 @@
+import AnnalsModel
+import AnnalsState
+
+// How objects are named for people: `Entity/KEY`, or `Entity#ROW` for an object without a key. The
+// key is the value of the unique attribute named `id`, or of the first unique one.
+
+/// The name of one object.
+package struct ObjectName: Sendable, Hashable {
+  package var entity: String
+  /// The key's value; null for an object without one.
+  package var key: Value
+  package var row: Int64
+
+  package init(entity: String, key: Value, row: Int64) {
+    self.entity = entity
+    // An erased key names nothing.
+    self.key = key.isErased ? .null : key
+    self.row = row
+  }
+
+  /// The key as text; nil for an object without one.
+  package var keyText: String? { key.keyText }
+
+  /// `Entity/KEY` or `Entity#ROW`.
+  package var text: String { keyText.map { "\(entity)/\($0)" } ?? "\(entity)#\(row)" }
+}
+
+extension StateReader {
+  /// The value of the object's key in this state; null if it has none or does not exist.
+  package func key(of object: ObjectReference) throws(AnnalsError) -> Value {
+    guard let attribute = state.schema.entity(numbered: object.entity)?.keyAttribute else {
+      return .null
+    }
+    let key = try value(of: object, attribute)
+    return key.isErased ? .null : key
+  }
+
+  /// The name of the object in this state.
+  package func name(of object: ObjectReference) throws(AnnalsError) -> ObjectName {
+    let entity = state.schema.entity(numbered: object.entity)?.name ?? "#\(object.entity)"
+    return ObjectName(entity: entity, key: try key(of: object), row: object.row)
+  }
+
+  /// The value of an attribute in this state, with the default for objects older than a required
+  /// attribute; a large value without its bytes.
+  package func value(
+    of object: ObjectReference, _ attribute: Attribute
+  ) throws(AnnalsError) -> Value {
+    try AnnalsError.translating { () throws(StateFault) in
+      let stored = try state.value(object.entity, object.row, attribute.number)
+      guard stored.isNull, !attribute.isOptional, let value = attribute.defaultValue else {
+        return stored
+      }
+      return try state.contains(object.entity, object.row) ? value : .null
+    }
+  }
+}
