@@ -18,7 +18,7 @@ final class LiveSource: Sendable {
   /// How the rows are divided; nil for one list without sections.
   private let sections: Sections?
   /// What only records decide, in a state; nil for nothing.
-  private let records: (@Sendable (Snapshot) throws(AnnalsError) -> any RecordWork)?
+  private let records: (@Sendable (Snapshot) throws(AnnalsError) -> RecordWork)?
 
   /// The source with the sections of another one.
   init(_ source: LiveSource, sectionsOf other: LiveSource) {
@@ -45,7 +45,7 @@ final class LiveSource: Sendable {
     }
     if fetch.hasRecordWork {
       records = { snapshot throws(AnnalsError) in
-        FetchedRecords(fetch, try snapshot._query(R.self))
+        FetchedRecords(fetch, try snapshot._query(R.self)).work
       }
     } else {
       records = nil

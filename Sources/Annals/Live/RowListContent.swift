@@ -21,7 +21,7 @@ final class RowListContent: @unchecked Sendable {
   /// are as before.
   static func advance(
     _ rows: inout RowListContent, to snapshot: consuming Snapshot, _ changes: ListChanges,
-    _ records: (any RecordWork)?
+    _ records: RecordWork?
   ) throws(AnnalsError) -> ListDiff {
     if isUniquelyHeld(&rows) {
       let diff = try rows.list.step(to: snapshot.reader, changes, records)
@@ -37,7 +37,7 @@ final class RowListContent: @unchecked Sendable {
 
 extension QueryList {
   fileprivate mutating func step(
-    to reader: StateReader, _ changes: ListChanges, _ records: (any RecordWork)?
+    to reader: StateReader, _ changes: ListChanges, _ records: RecordWork?
   ) throws(AnnalsError) -> ListDiff {
     try reader.planning { () throws(QueryPlan.Failure) in
       try advance(

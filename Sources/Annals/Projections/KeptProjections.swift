@@ -81,16 +81,20 @@ final class KeptProjections: Sendable {
   }
 }
 
-extension KeptProjections: ProjectionKeeper {
-  var unsavedChanges: Int { all.map(\.unsavedChanges).max() ?? 0 }
+extension KeptProjections {
+  /// How the writer saves the projections with its checkpoints.
+  var saving: ProjectionSaving {
+    ProjectionSaving(
+      unsavedChanges: { self.all.map(\.unsavedChanges).max() ?? 0 },
+      imagesToSave: { self.all.compactMap { try? $0.imageIfFree() } },
+      noteSaved: { self.noteSaved($0) })
+  }
 
-  func noteSaved(_ images: [ProjectionImage]) {
+  private func noteSaved(_ images: [ProjectionImage]) {
     for slot in all where images.contains(where: { $0.name.hasSameBytes(as: slot.name) }) {
       slot.noteSaved()
     }
   }
-
-  func imagesToSave() -> [ProjectionImage] { all.compactMap { try? $0.imageIfFree() } }
 }
 
 /// A projection slot of any type.

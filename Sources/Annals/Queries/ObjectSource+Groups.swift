@@ -181,14 +181,14 @@ extension Aggregate {
 
 extension StateReader {
   fileprivate func groups(
-    _ group: GroupQuery, of query: RowQuery, _ records: (any RecordWork)? = nil
+    _ group: GroupQuery, of query: RowQuery, _ records: RecordWork? = nil
   ) throws(AnnalsError) -> [GroupedRows] {
     let plan = try plan(group, of: query, records)
     return try grouping { () throws(GroupFailure) in try plan.groups() }
   }
 
   fileprivate func plan(
-    _ group: GroupQuery, of query: RowQuery, _ records: (any RecordWork)? = nil
+    _ group: GroupQuery, of query: RowQuery, _ records: RecordWork? = nil
   ) throws(AnnalsError) -> GroupPlan {
     try grouping { () throws(GroupFailure) in
       try GroupPlan(group, of: query, in: state, sources, records: records)

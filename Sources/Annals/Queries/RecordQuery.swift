@@ -37,8 +37,8 @@ public struct RecordQuery<R: Record> {
   }
 
   /// What of the fetch needs records; nil for nothing.
-  func work(_ fetch: Fetch<R>) -> (any RecordWork)? {
-    fetch.hasRecordWork ? FetchedRecords(fetch, self) : nil
+  func work(_ fetch: Fetch<R>) -> RecordWork? {
+    fetch.hasRecordWork ? FetchedRecords(fetch, self).work : nil
   }
 
   /// The part of the fetch that needs no records, with the state's own names.

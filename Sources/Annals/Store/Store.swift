@@ -89,7 +89,7 @@ public final class Store: Sendable {
       run: location.commitRun.map(CommitRun.init(length:)))
     let projections = KeptProjections(writer, clock: environment.clock)
     self.projections = projections
-    writer.projections.withLock { $0 = projections }
+    writer.projections.withLock { $0 = projections.saving }
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.narrowing { try writer.write { _ in } }
     }

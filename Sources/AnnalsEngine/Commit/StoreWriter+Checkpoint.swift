@@ -4,18 +4,6 @@ import AnnalsState
 import AnnalsStorage
 import Synchronization
 
-/// Owns the projections whose states the writer saves with checkpoints. The writer asks it without
-/// holding a lock.
-package protocol ProjectionKeeper: AnyObject, Sendable {
-  /// The greatest number of changes that a projection has applied since it was last saved.
-  var unsavedChanges: Int { get }
-  /// Notes that these were saved. Called under the writer's lock; must not wait.
-  func noteSaved(_ images: [ProjectionImage])
-  /// The newest states of projections that were read, are not yet saved, and are not being updated
-  /// by a thread right now.
-  func imagesToSave() -> [ProjectionImage]
-}
-
 extension StoreWriter {
   /// Closing or compacting a store checkpoints after at least this many changes.
   private static let changesWorthACheckpoint = 5_000
@@ -90,7 +78,7 @@ extension StoreWriter {
   /// applied them; or the checkpoint lacks an index of many entries, which would be built at each
   /// opening.
   private var hasMuchToSave: Bool {
-    let unsaved = projections.withLock { $0 }?.unsavedChanges ?? 0
+    let unsaved = projections.withLock { $0 }?.unsavedChanges() ?? 0
     let least = StoreWriter.changesWorthACheckpoint
     return max(Int(log.changesSinceCheckpoint), unsaved) > least
       || newest.state.unsavedIndexEntries > least

@@ -82,8 +82,8 @@ package final class StoreWriter: @unchecked Sendable {
   let watcher = CommitWatcher()
   /// The threads that run the code of projections.
   package let barred = BarredThreads()
-  /// The owner of the projections whose states checkpoints save.
-  package let projections = Locked<(any ProjectionKeeper)?>(nil)
+  /// The projections whose states checkpoints save; nil until the store has them.
+  package let projections = Locked<ProjectionSaving?>(nil)
   /// The newest state, and what of it readers see.
   package let head: StoreHead
 

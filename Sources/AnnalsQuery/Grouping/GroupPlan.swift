@@ -8,7 +8,7 @@ package struct GroupPlan: Sendable {
   let state: State
   let sources: ConditionSources
   /// Which of the objects found are wanted, where only records decide that.
-  private let records: (any RecordWork)?
+  private let filter: RecordWork.Filter?
   /// How objects are found if their values are read.
   private let rows: QueryPlan
   private let key: BoundPath?
@@ -25,7 +25,7 @@ package struct GroupPlan: Sendable {
   /// query's first sort key if that is of the same value.
   package init(
     _ group: GroupQuery, of wanted: RowQuery, in state: State, _ sources: ConditionSources,
-    records: (any RecordWork)? = nil
+    records: RecordWork? = nil
   ) throws(GroupFailure) {
     var group = group
     let order = wanted.keys.first.flatMap { $0.path == group.path ? $0 : nil }
@@ -36,7 +36,7 @@ package struct GroupPlan: Sendable {
       return try wanted.withoutIdleReplacements(in: state)
     }
     self.group = group
-    self.records = records.flatMap { $0.filters ? $0 : nil }
+    filter = records?.filter
     self.query = query
     self.state = state
     self.sources = sources
@@ -45,7 +45,7 @@ package struct GroupPlan: Sendable {
     var all = query
     (all.keys, all.limit, all.offset) = ([], nil, 0)
     do throws(QueryPlan.Failure) {
-      runs = self.records == nil ? try IndexRuns(group, of: all, in: state) : nil
+      runs = filter == nil ? try IndexRuns(group, of: all, in: state) : nil
       // An index whose runs are counted need not serve the query otherwise.
       if runs != nil { all.indexes = .automatic }
       rows = try QueryPlan(all, in: state, sources)
@@ -150,10 +150,8 @@ package struct GroupPlan: Sendable {
   private func filtered(
     _ rows: ContiguousArray<Int64>
   ) throws(GroupFailure) -> ContiguousArray<Int64> {
-    guard let records else { return rows }
-    return try GroupFailure.evaluating { () throws(ConditionFault) in
-      try records.wanted(rows, in: state)
-    }
+    guard let filter else { return rows }
+    return try GroupFailure.evaluating { () throws(ConditionFault) in try filter(rows, state) }
   }
 
   func read(

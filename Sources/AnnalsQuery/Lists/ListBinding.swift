@@ -6,11 +6,11 @@ package struct ListSources: Sendable {
   package var conditions: ConditionSources
   package var largeBytes: LargeBytes
   /// What only records decide; nil for nothing.
-  package var records: (any RecordWork)?
+  package var records: RecordWork?
 
   package init(
     _ conditions: ConditionSources, _ largeBytes: @escaping LargeBytes,
-    _ records: (any RecordWork)? = nil
+    _ records: RecordWork? = nil
   ) {
     self.conditions = conditions
     self.largeBytes = largeBytes
@@ -35,7 +35,7 @@ final class ListBinding: Sendable {
     self.condition = condition
     self.order = order
     self.sources = sources
-    asksRecords = order.records != nil || sources.records?.filters == true
+    asksRecords = order.records != nil || sources.records?.filter != nil
   }
 
   /// Binds a query. Throws if a name is unknown, or has another type than the query needs.
@@ -94,8 +94,8 @@ final class ListBinding: Sendable {
 
   /// Whether the record of a row is wanted.
   func wantsRecord(_ row: Int64) throws(ConditionFault) -> Bool {
-    guard let records = sources.records, records.filters else { return true }
-    return try !records.wanted([row], in: state).isEmpty
+    guard let filter = sources.records?.filter else { return true }
+    return try !filter([row], state).isEmpty
   }
 }
 

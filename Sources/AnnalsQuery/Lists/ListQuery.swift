@@ -9,12 +9,12 @@ package final class ListQuery: Sendable {
   package let rows: RowQuery
   package let sections: SectionRule?
   /// What of it only records decide; their order counts more than all keys but the sections'.
-  package let records: (any RecordWork)?
+  package let records: RecordWork?
 
   /// Creates a query with sections: the section's path becomes the first key unless it already is.
   package init(
     _ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil,
-    records: (any RecordWork)? = nil
+    records: RecordWork? = nil
   ) {
     var rows = rows
     if let sections, rows.keys.first?.path != sections.path {

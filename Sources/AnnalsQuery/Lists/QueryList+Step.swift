@@ -126,7 +126,7 @@ extension QueryList {
     of row: Int64, _ block: inout RowBlock
   ) throws(ConditionFault) -> ListEntry? {
     guard let entry = try bound.entry(ofMatching: row, &block) else { return nil }
-    guard bound.asksRecords, bound.sources.records?.filters == true else { return entry }
+    guard bound.asksRecords, bound.sources.records?.filter != nil else { return entry }
     return try found.position(of: entry, by: order) == nil ? nil : entry
   }
 

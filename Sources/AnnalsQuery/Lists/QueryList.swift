@@ -37,8 +37,8 @@ package struct QueryList: Sendable {
     }
     found = SortedList()
     do throws(ConditionFault) {
-      if let records = query.records, records.filters {
-        rows = Array(try records.wanted(ContiguousArray(rows), in: state))
+      if let filter = query.records?.filter {
+        rows = Array(try filter(ContiguousArray(rows), state))
       }
       var entries: ContiguousArray<ListEntry> = []
       for (word, row) in try order.entries(of: rows) {
@@ -59,7 +59,7 @@ package struct QueryList: Sendable {
 
   /// The paths to objects that are part of the records by whether they exist.
   private static func paths(
-    of records: (any RecordWork)?, of number: EntityNumber, in state: State
+    of records: RecordWork?, of number: EntityNumber, in state: State
   ) -> [PropertyPath] {
     guard let records, let entity = state.schema.entity(numbered: number) else { return [] }
     return records.relationships.compactMap { entity.propertyName($0) }.map { [$0] }

@@ -5,36 +5,56 @@ import AnnalsState
 /// condition lets through is wanted, and which comes first.
 ///
 /// The answer for a row depends on the state alone.
-package protocol RecordWork: Sendable {
-  /// Whether some rows are not wanted.
-  var filters: Bool { get }
-  /// Whether records have an order.
-  var orders: Bool { get }
+package struct RecordWork: Sendable {
+  /// Returns those of the rows that are wanted, in the same order.
+  package typealias Filter =
+    @Sendable (_ rows: ContiguousArray<Int64>, State) throws(ConditionFault)
+    -> ContiguousArray<Int64>
+
+  /// The order of records, as functions of rows and of the states that they are read from.
+  package struct Order: Sendable {
+    /// For each of the rows its rank by the order; the same for equal ones. O(n log n).
+    package typealias Ranks =
+      @Sendable (_ rows: ContiguousArray<Int64>, State) throws(ConditionFault)
+      -> ContiguousArray<Int>
+    /// How the record of a row in a state stands to that of a row in another.
+    package typealias Comparison =
+      @Sendable (Int64, State, Int64, State) throws(ConditionFault) -> Outcome
+
+    let ranks: Ranks
+    let outcome: Comparison
+
+    /// Creates the order from its two functions, which must agree.
+    package init(ranks: @escaping Ranks, outcome: @escaping Comparison) {
+      self.ranks = ranks
+      self.outcome = outcome
+    }
+  }
+
+  /// Finds the wanted ones of some rows; nil if all are wanted.
+  let filter: Filter?
+  /// The order of the records; nil if they have none.
+  let order: Order?
   /// The to-one relationships of the records: whether their targets exist is part of a record.
-  var relationships: [PropertyNumber] { get }
-  /// Those of these rows that are wanted, in the same order.
-  func wanted(
-    _ rows: ContiguousArray<Int64>, in state: State
-  ) throws(ConditionFault) -> ContiguousArray<Int64>
-  /// For each of the rows its rank by the order of records; the same for equal ones. O(n log n).
-  func ranks(
-    of rows: ContiguousArray<Int64>, in state: State
-  ) throws(ConditionFault) -> ContiguousArray<Int>
-  /// How the record of a row in a state stands to that of a row in another.
-  func outcome(
-    _ a: Int64, in stateA: State, _ b: Int64, in stateB: State
-  ) throws(ConditionFault) -> Outcome
+  let relationships: [PropertyNumber]
+
+  /// Creates the work of a fetch.
+  package init(filter: Filter?, order: Order?, relationships: [PropertyNumber]) {
+    self.filter = filter
+    self.order = order
+    self.relationships = relationships
+  }
 }
 
 /// The order of records in one state, as a part of the order of rows.
 final class RecordOrder: Sendable {
-  let work: any RecordWork
-  let state: State
+  private let order: RecordWork.Order
+  private let state: State
   /// How many keys count more.
   let place: Int
 
-  init(_ work: any RecordWork, in state: State, behind place: Int) {
-    self.work = work
+  init(_ order: RecordWork.Order, in state: State, behind place: Int) {
+    self.order = order
     self.state = state
     self.place = place
   }
@@ -42,7 +62,12 @@ final class RecordOrder: Sendable {
   func outcome(
     _ a: Int64, _ b: Int64, in other: RecordOrder
   ) throws(ConditionFault) -> Outcome {
-    try work.outcome(a, in: state, b, in: other.state)
+    try order.outcome(a, state, b, other.state)
+  }
+
+  /// For each of the rows its rank; the same for equal records. O(n log n).
+  func ranks(of rows: [Int64]) throws(ConditionFault) -> ContiguousArray<Int> {
+    try order.ranks(ContiguousArray(rows), state)
   }
 }
 
@@ -51,7 +76,7 @@ extension RowOrder {
   func recordEntries(
     of rows: [Int64], by records: RecordOrder
   ) throws(ConditionFault) -> ContiguousArray<(word: UInt64, row: Int64)> {
-    let ranks = try records.work.ranks(of: ContiguousArray(rows), in: records.state)
+    let ranks = try records.ranks(of: rows)
     var entries: ContiguousArray<(word: UInt64, rank: Int, row: Int64)> = []
     entries.reserveCapacity(rows.count)
     for (row, rank) in zip(rows, ranks) { entries.append((try word(of: row), rank, row)) }

@@ -27,7 +27,7 @@ package struct RowOrder: Sendable {
   /// Creates the order. Throws if the entity has no such path.
   package init(
     _ keys: [SortKey], areTiesDescending: Bool, of entity: EntityNumber, in state: State,
-    records: (any RecordWork)? = nil, behind place: Int = 0, _ bytes: @escaping LargeBytes
+    records: RecordWork? = nil, behind place: Int = 0, _ bytes: @escaping LargeBytes
   ) throws(ConditionError) {
     var bound: ContiguousArray<OrderKey> = []
     for key in keys { bound.append(try OrderKey(key, of: entity, in: state)) }
@@ -35,8 +35,8 @@ package struct RowOrder: Sendable {
     self.bytes = bytes
     wordOfNil = bound.first?.wordOfNil ?? 0
     flipped = bound.first?.key.isDescending == true ? .max : 0
-    self.records = records.flatMap { work in
-      work.orders ? RecordOrder(work, in: state, behind: min(place, bound.count)) : nil
+    self.records = records?.order.map {
+      RecordOrder($0, in: state, behind: min(place, bound.count))
     }
     isSingle = bound.count < 2 && self.records == nil
     self.areTiesDescending = areTiesDescending

@@ -4,8 +4,9 @@ import AnnalsQuery
 import AnnalsState
 import Foundation
 
-/// What of a fetch only records decide, for lists that are kept up to date, and for groups.
-struct FetchedRecords<R: Record>: RecordWork {
+/// What of a fetch only records decide, for lists that are kept up to date, and for groups. A
+/// class, so that the functions of its work retain one object.
+final class FetchedRecords<R: Record>: Sendable {
   private let tests: [RecordTest<R>]
   private let order: [SortDescriptor<R>]
   private let binding: RecordBinding<R>
@@ -21,16 +22,28 @@ struct FetchedRecords<R: Record>: RecordWork {
     largeValues = query.reader.largeValues
   }
 
-  var filters: Bool { !tests.isEmpty }
-  var orders: Bool { !order.isEmpty }
+  /// The same for queries by numbers, which know no records.
+  var work: RecordWork {
+    let filter: RecordWork.Filter = { (rows, state) throws(ConditionFault) in
+      try self.wanted(rows, in: state)
+    }
+    let order = RecordWork.Order(
+      ranks: { (rows, state) throws(ConditionFault) in try self.ranks(of: rows, in: state) },
+      outcome: { (a, stateA, b, stateB) throws(ConditionFault) in
+        try self.outcome(a, in: stateA, b, in: stateB)
+      })
+    return RecordWork(
+      filter: tests.isEmpty ? nil : filter, order: self.order.isEmpty ? nil : order,
+      relationships: relationships)
+  }
 
-  var relationships: [PropertyNumber] {
+  private var relationships: [PropertyNumber] {
     binding.layout.columns.compactMap {
       $0.isRelationship && !$0.isToMany && $0.property > 0 ? $0.property : nil
     }
   }
 
-  func wanted(
+  private func wanted(
     _ rows: ContiguousArray<Int64>, in state: State
   ) throws(ConditionFault) -> ContiguousArray<Int64> {
     var wanted: ContiguousArray<Int64> = []
@@ -41,7 +54,7 @@ struct FetchedRecords<R: Record>: RecordWork {
     return wanted
   }
 
-  func ranks(
+  private func ranks(
     of rows: ContiguousArray<Int64>, in state: State
   ) throws(ConditionFault) -> ContiguousArray<Int> {
     var records: ContiguousArray<R> = []
@@ -57,7 +70,7 @@ struct FetchedRecords<R: Record>: RecordWork {
     return ranks
   }
 
-  func outcome(
+  private func outcome(
     _ a: Int64, in stateA: State, _ b: Int64, in stateB: State
   ) throws(ConditionFault) -> Outcome {
     do throws(AnnalsError) {
