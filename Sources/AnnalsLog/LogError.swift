@@ -63,7 +63,8 @@ package enum LogError: Error {
   case largeValueLost(UInt64)
   /// The file does not hold the transaction asked for; it holds the states from `base` to `head`.
   case outside(base: Int64, head: Int64)
-  /// The error that a closure of the caller threw.
+  /// The error of the caller's own work: thrown by a closure of it, or with which it rejected what
+  /// it was handed.
   case interrupted(any Error)
 }
 
@@ -84,6 +85,11 @@ package struct LogDamage: Error, Hashable, Sendable {
 }
 
 extension LogError {
+  /// An error of the caller's own work; one of the log stays as it is.
+  init(ofCaller error: any Error) {
+    self = error as? LogError ?? .interrupted(error)
+  }
+
   /// Damage found at this offset, in words.
   static func damage(at offset: UInt64, _ reason: String) -> LogError {
     .damage(LogDamage(offset: offset, reason: reason))
@@ -128,9 +134,7 @@ func storage<R>(_ body: () throws(StorageError) -> R) throws(LogError) -> R {
 func calling<R>(_ body: () throws -> R) throws(LogError) -> R {
   do {
     return try body()
-  } catch let error as LogError {
-    throw error
   } catch {
-    throw .interrupted(error)
+    throw LogError(ofCaller: error)
   }
 }

@@ -44,8 +44,8 @@ package enum StartChoice: Sendable {
 package enum LogStanding: Hashable, Sendable {
   /// Nothing was added.
   case current
-  /// Transactions were added: call `catchUp`.
+  /// Transactions were added: catch up.
   case behind
-  /// The file was replaced: call `reload`.
+  /// The file was replaced: recover from what is there.
   case replaced
 }

@@ -10,9 +10,11 @@ extension LogFile {
     to path: String, in files: any FileSystem, _ write: (LogFile) throws -> Void
   ) throws {
     let opening = Opening(number: 0, id: 99, processName: "other", processID: 1)
-    let log = try LogFile.open(
-      at: path, in: files, LogOptions(access: .writing, durability: .full, opening: opening),
-      restore: { _ in }, apply: { $0.removeAll() })
+    var recovery = try LogFile.recover(
+      at: path, in: files, LogOptions(access: .writing, durability: .full, opening: opening))
+    var batch = ChangeBatch()
+    while try recovery.next(into: &batch) != nil {}
+    let log = try LogFile(recovery)
     guard try log.lock(.none) == .current else { throw TestFailure("the log is not current") }
     try write(log)
     try log.sync()

@@ -66,6 +66,21 @@ struct Titles: Equatable {
     }
   }
 
+  /// The state at the end of a recovery.
+  init(_ recovery: inout LogRecovery) throws {
+    var batch = ChangeBatch()
+    while let step = try recovery.next(into: &batch) {
+      do {
+        switch step {
+        case .restore(let start): self = try Titles(start)
+        case .apply: try apply(batch)
+        }
+      } catch {
+        try recovery.reject(error)
+      }
+    }
+  }
+
   /// Stores the state as one chunk.
   func store(in writer: CheckpointWriter) throws -> [EntityDirectory] {
     let reference = try chunk.withBytes { bytes throws(LogError) in
@@ -104,14 +119,12 @@ final class LogLab {
         at: LogLab.path, in: files,
         NewLog(store: LogLab.uuid, created: Timestamp(microseconds: 1_000)))
     }
-    var state = Titles()
     let options = LogOptions(
       access: access, durability: durability, readsUpToDamage: readsUpToDamage,
       opening: Opening(number: 0, id: opening, processName: "lab", processID: 42))
-    log = try LogFile.open(
-      at: LogLab.path, in: files, options,
-      restore: { state = try Titles($0) }, apply: { try state.apply($0) })
-    self.state = state
+    var recovery = try LogFile.recover(at: LogLab.path, in: files, options)
+    state = try Titles(&recovery)
+    log = try LogFile(recovery)
   }
 
   /// Opens a log in memory that has these bytes.
@@ -153,15 +166,31 @@ final class LogLab {
   func lock() throws {
     switch try log.lock(.none) {
     case .current: break
-    case .behind: try log.catchUp { [self] in try state.apply($0) }
+    case .behind: try catchUp()
     case .replaced: try reload()
     }
   }
 
   func reload(from choice: StartChoice = .newest) throws {
-    try log.reload(
-      from: choice, restore: { [self] in state = try Titles($0) },
-      apply: { [self] in try state.apply($0) })
+    var recovery = try log.recover(from: choice)
+    let reloaded = try Titles(&recovery)
+    try log.adopt(recovery)
+    state = reloaded
+  }
+
+  func catchUp() throws {
+    guard var catchUp = try log.catchUp() else { return }
+    var newest = state
+    var batch = ChangeBatch()
+    while try catchUp.next(into: &batch) {
+      do {
+        try newest.apply(batch)
+      } catch {
+        throw catchUp.locating(error)
+      }
+    }
+    try log.adopt(catchUp)
+    state = newest
   }
 
   /// Appends a transaction under the lock, which is held.

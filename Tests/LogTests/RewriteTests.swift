@@ -254,10 +254,10 @@ struct RewriteTests {
           destination: .new(path: path, store: other, created: Timestamp(microseconds: 5))))
       try rewriter.copy()
       #expect(try rewriter.putInPlace().outcome == .done)
-      var state = Titles()
-      let log = try LogFile.open(
-        at: path, in: lab.files, LogOptions(access: .writing),
-        restore: { state = try Titles($0) }, apply: { try state.apply($0) })
+      var recovery = try LogFile.recover(
+        at: path, in: lab.files, LogOptions(access: .writing))
+      let state = try Titles(&recovery)
+      let log = try LogFile(recovery)
       #expect(log.store == other)
       #expect(state == past)
       #expect(log.view.base == (flattens ? number : 0))

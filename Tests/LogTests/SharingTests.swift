@@ -25,7 +25,7 @@ import Testing
       lab.log.unlock()
       #expect(try other.log.standing() == .behind)
       #expect(try reader.log.standing() == .behind)
-      try reader.log.catchUp { try reader.state.apply($0) }
+      try reader.catchUp()
       #expect(try reader.log.standing() == .current)
       #expect(reader.state == lab.state)
       if number == 9 { try lab.checkpoint() }
@@ -85,7 +85,7 @@ import Testing
     let other = try LogLab(files, creates: false, opening: 2)
     try writer.lock()
     try writer.append([(1, "never synced")])
-    try other.log.catchUp { try other.state.apply($0) }
+    try other.catchUp()
     #expect(other.state.titles[1] == "never synced")
     files.inject(FaultInjection(.sync, .ioError))
     #expect(throws: LogError.self) { try writer.log.sync() }

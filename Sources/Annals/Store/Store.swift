@@ -226,9 +226,10 @@ extension Store {
     var replay = StateReplay(holdingValues: options.holdsValues || !options.isReadOnly)
     let log: LogFile
     do throws(LogError) {
-      log = try LogFile.open(
-        at: location.path, in: location.fileSystem, LogOptions(options, environment),
-        restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
+      var recovery = try LogFile.recover(
+        at: location.path, in: location.fileSystem, LogOptions(options, environment))
+      try replay.run(&recovery)
+      log = try LogFile(recovery)
     } catch {
       guard creates, case .header(.tooShort(0)) = error else { throw error }
       let isMade = try LogFile.create(

@@ -91,7 +91,10 @@ extension StoreWriter {
     case .behind:
       var replay = StateReplay(state: newest.state, holdingValues: newest.holdsValues)
       do {
-        try log.catchUp { try replay.apply(&$0) }
+        if var catchUp = try log.catchUp() {
+          try replay.run(&catchUp)
+          try log.adopt(catchUp)
+        }
       } catch LogError.rewound {
         return try reload()
       }
@@ -107,8 +110,7 @@ extension StoreWriter {
     // A transaction number may stand for another schema than before.
     knownRulesVersion = -1
     isStale = true
-    try log.reload(
-      from: choice, restore: { try replay.restore($0) }, apply: { try replay.apply(&$0) })
+    try replay.reload(log, from: choice)
     adopt(try log.state(after: replay), isReloaded: true)
   }
 

@@ -7,7 +7,7 @@ import AnnalsState
 package struct StateReplay {
   package private(set) var state: State
   /// Without values, the state only knows which objects exist.
-  fileprivate let holdsValues: Bool
+  let holdsValues: Bool
 
   /// Starts with the empty state.
   package init(holdingValues holdsValues: Bool = true) {
@@ -95,27 +95,5 @@ extension State {
     let name = schema.entity(numbered: entity)?.name ?? "entity \(entity) "
     return TransactionMisfit(
       number: transaction.number, part: transaction.part, reason: "\(name)#\(row): \(reason)")
-  }
-}
-
-extension LogFile {
-  /// The state at the end of a replay up to the head. Replays again from the base if a part of the
-  /// checkpoint proves damaged only now.
-  ///
-  /// Throws what replaying throws; the log then stands at its head all the same.
-  package func state(after replay: consuming StateReplay) throws(LogError) -> State {
-    let holdsValues = replay.holdsValues
-    do throws(StateFault) {
-      return try replay.makeState()
-    } catch {
-      var again = StateReplay(holdingValues: holdsValues)
-      try reload(
-        from: .base, restore: { try again.restore($0) }, apply: { try again.apply(&$0) })
-      do throws(StateFault) {
-        return try again.makeState()
-      } catch {
-        throw .interrupted(error)
-      }
-    }
   }
 }

@@ -4,7 +4,7 @@ import AnnalsModel
 /// A readable transaction that cannot be applied: it changes something that the state before it
 /// does not have. Its checksums are right, so it was written so.
 ///
-/// Thrown by the closures that transactions are handed to; the log adds the frame's offset.
+/// An error of whoever applies transactions; the log adds the frame's offset.
 package struct TransactionMisfit: Error, Hashable {
   /// The transaction's number.
   package var number: Int64
@@ -69,7 +69,7 @@ extension LogView {
 }
 
 extension LogError {
-  /// The misfit that a closure of the caller threw; nil for other errors.
+  /// The misfit that the caller met; nil for other errors.
   var misfit: TransactionMisfit? {
     if case .interrupted(let error) = self { error as? TransactionMisfit } else { nil }
   }

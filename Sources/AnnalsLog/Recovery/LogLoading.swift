@@ -1,46 +1,52 @@
 import AnnalsFormat
 import AnnalsModel
-import AnnalsStorage
 
 /// Loads a generation of a file: from the newest usable state to the end of its log.
 ///
-/// Follows FORMAT.md, "Recovery". Writes nothing and needs no lock.
+/// Follows FORMAT.md, "Recovery". Writes nothing and needs no lock. Whoever keeps the state asks
+/// for one step after the other, and rejects a step that the state refuses.
 struct LogLoading {
   let generation: LogGeneration
-  let options: LogOptions
-  /// The results.
+  private let options: LogOptions
+  /// The results, once no step is left.
   private(set) var tables: LogTables
   private(set) var end: ChainPoint
   private(set) var report = RecoveryReport()
-  private var slots: [RootSlot] = []
+  /// Whether no step is left.
+  private(set) var isDone = false
+  private let slots: [RootSlot]
   /// The features announced in the file, in frames and slots.
-  private var announced = Features.none
-  /// The checkpoints already tried.
-  private var tried: [UInt64] = []
+  private let announced: Features
+  private var endOfLog: EndOfLog
+  private var starts: RecoveryStarts
+  /// The replay from the start in use; nil before the first, and when it was given up.
+  private var attempt: Attempt?
 
-  init(_ generation: LogGeneration, _ options: LogOptions) {
-    self.generation = generation
-    self.options = options
-    tables = LogTables(emptyBaseOf: generation.header)
-    end = ChainPoint(beginningOf: generation.header)
+  /// A replay from one start.
+  private struct Attempt {
+    enum Phase {
+      /// The state must be restored, is being restored, or transactions are applied to it.
+      case ahead, restoring, replaying
+      /// The replay ended at damage, up to which the log is read.
+      case ended
+    }
+
+    /// The checkpoint's frame; 0 for the empty state.
+    let offset: UInt64
+    let start: LogStart
+    var replay: LogReplay
+    var phase = Phase.ahead
+    /// The damage up to which the log is read.
+    var damage: LogDamage?
   }
 
-  /// A state to start from.
-  private struct Candidate {
-    /// The checkpoint's frame; 0 for the empty state at the base.
-    var offset: UInt64
-    var isBase: Bool
-  }
-
-  /// Finds the end, then tries one start after the other until one reaches it.
-  mutating func run(
-    from choice: StartChoice, restore: (LogStart) throws -> Void,
-    apply: (inout ChangeBatch) throws -> Void
+  /// Finds the end of the log. Throws `damage` if acknowledged data is damaged, unless the options
+  /// say to read up to it.
+  init(
+    _ generation: LogGeneration, _ options: LogOptions, from choice: StartChoice
   ) throws(LogError) {
     let found = try generation.slots()
-    slots = found.valid
-    report.findings = found.findings
-    var endOfLog = try findEnd()
+    var endOfLog = try EndOfLog.find(in: generation, slots: found.valid)
     do throws(LogError) {
       try found.requireSound()
     } catch {
@@ -50,190 +56,153 @@ struct LogLoading {
     if case .unfinished(let offset, _) = endOfLog.tail, let reason = found.doubt {
       endOfLog = endOfLog.damaged(.damaged(LogDamage(offset: offset, reason: reason)))
     }
-    if !slots.isEmpty { slots = endOfLog.slots }
-    // A slot lists what was announced before its mark; frames announce what came after.
-    announced = slots.reduce(endOfLog.announced) { $0.union($1.announced) }
+    let slots = found.valid.isEmpty ? [] : endOfLog.slots
     if case .damaged(let damage) = endOfLog.tail {
       guard options.readsUpToDamage else { throw .damage(damage) }
     }
+    self.generation = generation
+    self.options = options
+    self.slots = slots
+    self.endOfLog = endOfLog
+    // A slot lists what was announced before its mark; frames announce what came after.
+    announced = slots.reduce(endOfLog.announced) { $0.union($1.announced) }
+    starts = RecoveryStarts(choice, in: generation, slots: slots, end: endOfLog)
+    tables = LogTables(emptyBaseOf: generation.header)
+    end = ChainPoint(beginningOf: generation.header)
+    report.findings = found.findings
     report.provenMark = endOfLog.provenMark
     report.tail = endOfLog.tail
     report.size = endOfLog.size
     report.newestSlot = slots.first
-    for offset in choice == .newest ? slotCheckpoints(before: endOfLog) : [] {
-      switch try attempt(offset, &endOfLog, restore: restore, apply: apply) {
-      case .done: return
-      case .chunkDamaged: return try loadBase(&endOfLog, restore: restore, apply: apply)
-      case .directoryDamaged: continue
-      }
-    }
-    // If no directory can be read, the frames before it still lead to earlier ones.
-    if choice == .newest, !report.findings.isEmpty {
-      for offset in try earlierCheckpoints(before: endOfLog) {
-        let result = try attempt(offset, &endOfLog, restore: restore, apply: apply)
-        if result == .done { return }
-        if result == .chunkDamaged { break }
-      }
-    }
-    try loadBase(&endOfLog, restore: restore, apply: apply)
-  }
-
-  private enum Attempt {
-    case done
-    case directoryDamaged
-    /// A chunk of the checkpoint is damaged; earlier checkpoints may share it.
-    case chunkDamaged
-  }
-
-  /// Tries to start from the checkpoint at `offset`; adds a finding if it cannot be used.
-  private mutating func attempt(
-    _ offset: UInt64, _ endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
-    apply: (inout ChangeBatch) throws -> Void
-  ) throws(LogError) -> Attempt {
-    let candidate = Candidate(offset: offset, isBase: false)
-    tried.append(offset)
-    var result = Attempt.directoryDamaged
-    do throws(LogError) {
-      let loaded = try loadStart(candidate)
-      result = .chunkDamaged
-      try load(candidate, loaded, to: &endOfLog, restore: restore, apply: apply)
-      return .done
-    } catch {
-      guard error.mayDependOnStart else { throw error }
-      report.findings.append(
-        LogFinding(
-          .checkpoint, offset: offset,
-          text: "the checkpoint here cannot be used: \(error.reasonAgainstStart)"))
-      return result
-    }
-  }
-
-  private mutating func loadBase(
-    _ endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
-    apply: (inout ChangeBatch) throws -> Void
-  ) throws(LogError) {
-    try load(base, loadStart(base), to: &endOfLog, restore: restore, apply: apply)
   }
 
   /// The newest readable root slot; nil if there is none.
   var newestSlot: RootSlot? { slots.first }
 
-  private var base: Candidate {
-    Candidate(offset: generation.header.baseCheckpointOffset, isBase: true)
+  /// The next step; nil if none is left. As `LogRecovery.next(into:)`.
+  mutating func next(into batch: inout ChangeBatch) throws(LogError) -> RecoveryStep? {
+    while !isDone {
+      switch attempt?.phase {
+      case nil:
+        try begin()
+      case .ahead:
+        attempt?.phase = .restoring
+        return attempt.map { .restore($0.start) }
+      case .restoring, .replaying:
+        attempt?.phase = .replaying
+        do throws(LogError) {
+          if try attempt?.replay.next(into: &batch) == true { return .apply }
+          adoptReplay()
+        } catch {
+          try stop(at: error)
+        }
+      case .ended:
+        adoptReplay()
+      }
+    }
+    return nil
   }
 
+  /// Gives up the step that was handed out last. As `LogRecovery.reject(_:)`.
+  mutating func reject(_ error: any Error) throws(LogError) {
+    guard let attempt else { preconditionFailure("no step was handed out") }
+    guard attempt.phase == .replaying else { return try fallBack(after: LogError(ofCaller: error)) }
+    try stop(at: attempt.replay.locating(error))
+  }
+
+  /// Begins with the best start that can be loaded and was not tried.
+  private mutating func begin() throws(LogError) {
+    while let offset = try starts.nextCheckpoint(followsFrames: !report.findings.isEmpty) {
+      do throws(LogError) {
+        return try begin(from: starts.load(offset))
+      } catch {
+        try noteUnusable(offset, error)
+      }
+    }
+    try begin(from: starts.load(starts.baseOffset))
+  }
+
+  private mutating func begin(from loaded: RecoveryStarts.Loaded) throws(LogError) {
+    if case .damaged = endOfLog.tail, endOfLog.point.offset < loaded.point.offset {
+      // Damage before the mark: only the replay can tell how far the log can be read from here.
+      endOfLog = try EndOfLog.find(in: generation, from: loaded.point, slots: [])
+        .damaged(endOfLog.tail)
+    }
+    report.start = loaded.start.number
+    report.startOffset = loaded.offset
+    attempt = makeAttempt(from: loaded, upTo: endOfLog.point.offset)
+  }
+
+  private func makeAttempt(
+    from loaded: RecoveryStarts.Loaded, upTo limit: UInt64, damage: LogDamage? = nil
+  ) -> Attempt {
+    let replay = LogReplay(
+      generation, from: loaded.point, tables: loaded.tables, limit: limit, slots: slots)
+    return Attempt(offset: loaded.offset, start: loaded.start, replay: replay, damage: damage)
+  }
+
+  /// Ends the replay at an error: there, if the log is read up to damage; otherwise begins with
+  /// another start.
+  private mutating func stop(at error: LogError) throws(LogError) {
+    guard options.readsUpToDamage, let stopped = attempt, stopped.damage == nil,
+      let damage = error.damageMet
+    else { return try fallBack(after: error) }
+    var limit = error.misfit?.offset
+    if stopped.replay.isAmidTransaction { limit = stopped.replay.point.offset }
+    guard let limit else {
+      attempt?.damage = damage
+      attempt?.phase = .ended
+      return
+    }
+    // A part of it may have been applied: everything again, and only up to there.
+    attempt = makeAttempt(from: try starts.load(stopped.offset), upTo: limit, damage: damage)
+  }
+
+  /// Gives up the start in use for another. Throws the error if no other may avoid it.
+  private mutating func fallBack(after error: LogError) throws(LogError) {
+    guard let failed = attempt.take(), failed.offset != starts.baseOffset else { throw error }
+    try noteUnusable(failed.offset, error)
+    // Earlier checkpoints may share the damaged chunk.
+    starts.dropCheckpoints()
+  }
+
+  private mutating func noteUnusable(_ offset: UInt64, _ error: LogError) throws(LogError) {
+    guard error.mayDependOnStart else { throw error }
+    report.findings.append(
+      LogFinding(
+        .checkpoint, offset: offset,
+        text: "the checkpoint here cannot be used: \(error.reasonAgainstStart)"))
+  }
+
+  /// Takes over what the replay has read, as the result.
+  private mutating func adoptReplay() {
+    guard let attempt = attempt.take() else { return }
+    tables = attempt.replay.tables
+    tables.announce(announced)
+    end = attempt.replay.point
+    if let damage = attempt.damage { report.tail = .damaged(damage) }
+    report.findings += attempt.replay.findings
+    report.replayedTransactions = attempt.replay.replayedTransactions
+    report.end = end.offset
+    isDone = true
+  }
+}
+
+extension EndOfLog {
   /// Finds the end of the log from the newest slot's mark. A file that ends before the mark is
   /// damaged; then the remaining end is searched for from the beginning.
-  private func findEnd() throws(LogError) -> EndOfLog {
-    let header = generation.header
+  fileprivate static func find(
+    in generation: LogGeneration, slots: [RootSlot]
+  ) throws(LogError) -> EndOfLog {
     let size = try generation.size()
     guard size >= FormatLimits.logStart else {
       throw .damage(at: size, "the file ends within its first blocks")
     }
-    var start = ChainPoint(beginningOf: header)
+    var start = ChainPoint(beginningOf: generation.header)
     if let slot = slots.first, slot.durableMark <= size {
       start = ChainPoint(offset: slot.durableMark, previousChecksum: slot.markChecksum)
     }
-    return try EndOfLog.find(in: generation, from: start, slots: slots)
-  }
-
-  /// The checkpoints that the slots name, the newer first.
-  private func slotCheckpoints(before end: EndOfLog) -> [UInt64] {
-    var offsets = slots.map(\.checkpointOffset)
-    if slots.isEmpty, let offset = end.newestCheckpoint { offsets.append(offset) }
-    var result: [UInt64] = []
-    for offset in offsets where offset < end.size {
-      if offset == 0 || offset == base.offset || result.contains(offset) { continue }
-      result.append(offset)
-    }
-    return result
-  }
-
-  /// The last checkpoints that the chain of frames from the log's beginning reaches, the newest
-  /// first, without those already tried.
-  private func earlierCheckpoints(before end: EndOfLog) throws(LogError) -> [UInt64] {
-    var walk = FrameWalk(
-      generation, from: ChainPoint(beginningOf: generation.header), limit: end.point.offset)
-    var offsets: [UInt64] = []
-    while case .frame(let frame) = try walk.next() {
-      guard frame.header.kind == .checkpoint, frame.offset != base.offset else { continue }
-      if tried.contains(frame.offset) { continue }
-      offsets.append(frame.offset)
-      if offsets.count > LogLoading.greatestAttempts { offsets.removeFirst() }
-    }
-    return offsets.reversed()
-  }
-
-  private static let greatestAttempts = 4
-
-  private mutating func load(
-    _ candidate: Candidate, _ loaded: (LogStart, LogTables, ChainPoint),
-    to endOfLog: inout EndOfLog, restore: (LogStart) throws -> Void,
-    apply: (inout ChangeBatch) throws -> Void
-  ) throws(LogError) {
-    let start: LogStart
-    let point: ChainPoint
-    (start, tables, point) = loaded
-    if case .damaged = endOfLog.tail, endOfLog.point.offset < point.offset {
-      // Damage before the mark: only the replay can tell how far the log can be read from here.
-      endOfLog = try EndOfLog.find(in: generation, from: point, slots: []).damaged(endOfLog.tail)
-    }
-    try calling { try restore(start) }
-    report.start = start.number
-    report.startOffset = candidate.offset
-    var replay = LogReplay(
-      generation, from: point, tables: tables, limit: endOfLog.point.offset, slots: slots)
-    do throws(LogError) {
-      try replay.run(apply: apply)
-    } catch {
-      guard options.readsUpToDamage, let damage = error.damageMet else { throw error }
-      var limit = error.misfit?.offset
-      if replay.isAmidTransaction { limit = replay.point.offset }
-      if let limit {
-        // The caller may have been given a part of it: replay everything again, and only up to
-        // there.
-        try calling { try restore(start) }
-        replay = LogReplay(generation, from: point, tables: tables, limit: limit, slots: slots)
-        try replay.run(apply: apply)
-      }
-      report.tail = .damaged(damage)
-    }
-    tables = replay.tables
-    tables.announce(announced)
-    end = replay.point
-    report.findings += replay.findings
-    report.replayedTransactions = replay.replayedTransactions
-    report.end = end.offset
-  }
-
-  /// Reads what a start needs. Throws `damage` or `decode` if it cannot be used.
-  private func loadStart(
-    _ candidate: Candidate
-  ) throws(LogError) -> (LogStart, LogTables, ChainPoint) {
-    let header = generation.header
-    guard candidate.offset != 0 else {
-      let start = LogStart(
-        directory: nil, number: header.base, schema: Schema(), file: generation)
-      return (start, LogTables(emptyBaseOf: header), ChainPoint(beginningOf: header))
-    }
-    let (frame, directory) = try generation.directory(at: candidate.offset)
-    if let slot = slots.first(where: { $0.checkpointOffset == candidate.offset }) {
-      guard slot.checkpointNumber == directory.number else {
-        throw .damage(at: candidate.offset, "a checkpoint of another transaction")
-      }
-    }
-    guard directory.isBase == candidate.isBase, directory.number >= header.base,
-      !candidate.isBase || directory.number == header.base
-    else { throw .damage(at: candidate.offset, "a checkpoint where another should be") }
-    let end = candidate.offset + frame.frameLength
-    let tables = try LogTables(
-      directory, at: CheckpointReference(offset: candidate.offset, number: directory.number),
-      end: end, in: generation)
-    let start = LogStart(
-      directory: directory, number: directory.number, schema: directory.schema, file: generation)
-    let point = ChainPoint(
-      offset: end, previousChecksum: frame.checksum, previousOffset: candidate.offset)
-    return (start, tables, point)
+    return try find(in: generation, from: start, slots: slots)
   }
 }
 
@@ -262,7 +231,7 @@ extension LogError {
   }
 
   /// Whether starting from another state may avoid the error.
-  var mayDependOnStart: Bool {
+  fileprivate var mayDependOnStart: Bool {
     switch self {
     case .decode(let fault, _): !fault.isNewer
     case .damage, .interrupted, .largeValueMissing: true

@@ -38,7 +38,7 @@ extension LogFile {
     }
     switch standing {
     case .replaced: return
-    case .behind: try? catchUp { _ in }
+    case .behind: try? catchUpAlone()
     case .current: break
     }
     try state.withLock { (state) throws(LogError) in try seal(&state) }

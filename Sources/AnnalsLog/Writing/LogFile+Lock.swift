@@ -2,16 +2,16 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// The file lock, and keeping up with other processes.
+// The file lock, and what other processes did meanwhile.
 
 extension LogFile {
-  /// Takes the file lock and compares what is known here with the file: catch up or reload before
+  /// Takes the file lock and compares what is known here with the file: catch up or recover before
   /// appending, as the result says. The lock is kept until `unlock`.
   ///
   /// Throws `busy` if the lock was not free in time, `foreign` or `missing` if the path no longer
   /// leads to this store, `overwritten` if an older copy was written over it, `rewound` if
   /// transactions read here are gone. Then the lock is not held, except after `rewound`, which
-  /// `reload` recovers from.
+  /// a recovery from the newest state leads out of.
   package func lock(_ wait: LockWait) throws(LogError) -> LogStanding {
     let generation = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
@@ -110,7 +110,7 @@ extension LogFile {
   /// Compares the file where the log ended when it was last read: the last frame must still be
   /// there, and another may follow. Throws `foreign` if another store was written over this one,
   /// `overwritten` if an older copy was.
-  private func compare(_ state: inout LogState) throws(LogError) -> LogStanding {
+  func compare(_ state: inout LogState) throws(LogError) -> LogStanding {
     let generation = state.generation
     let size = try generation.size()
     state.size = size
@@ -142,42 +142,6 @@ extension LogFile {
     // Bytes that are no frame: another process is writing, or died writing.
     state.isTailRepaired = false
     return .current
-  }
-
-  /// Catches up: calls `apply` with the transactions that other processes have appended, as `open`
-  /// does. With the lock or, for readers, without.
-  ///
-  /// Throws `rewound` if transactions read here are gone, `damage` if the file is damaged. If it
-  /// throws, the log stays as it was, though `apply` may have been called.
-  package func catchUp(apply: (inout ChangeBatch) throws -> Void) throws(LogError) {
-    let known = try state.withLock { (state) throws(LogError) -> LogState? in
-      try state.requireOpen()
-      precondition(state.transaction == nil, "a transaction is open")
-      return try compare(&state) == .behind ? state : nil
-    }
-    guard let known else { return }
-    let (generation, tables, point) = (known.generation, known.tables, known.end)
-    let slots = try generation.slots()
-    try slots.requireSound()
-    let end = try EndOfLog.find(in: generation, from: point, slots: slots.valid)
-    if case .damaged(let damage) = end.tail { throw .damage(damage) }
-    var replay = LogReplay(generation, from: point, tables: tables, limit: end.point.offset)
-    try replay.run(apply: apply)
-    // Nothing may fail from here on: the log and the state made by `apply` advance together or not
-    // at all.
-    let size = try generation.size()
-    state.withLock { state in
-      state.tables = replay.tables
-      state.tables.announce(end.announced)
-      state.end = replay.point
-      state.noteForeign(upTo: replay.point.offset)
-      state.slot.newest = end.slots.first
-      state.durableMark = max(state.durableMark, min(end.provenMark, replay.point.offset))
-      state.size = size
-      if case .unfinished = end.tail { state.isTailRepaired = false }
-      if state.isLocked { state.acknowledged = state.end }
-      state.resetFrames()
-    }
   }
 
   /// Repairs the tail after a crash, under the lock: makes the file's name durable, writes zeros

@@ -27,9 +27,9 @@ import AnnalsStorage
 /// One store's log, open.
 ///
 /// `view` may be read at any time on any thread. The calls of a writer (`lock` … `unlock`, `begin`
-/// … `commit`, `catchUp`, `reload`, `writeCheckpoint`, `close`) come from one thread at a time.
-/// `sync` comes from one thread at a time; it may overlap with another thread's `begin` … `commit`
-/// or `abort`, and with no other call of a writer.
+/// … `commit`, `catchUp`, `recover`, `adopt`, `writeCheckpoint`, `close`) come from one thread at a
+/// time. `sync` comes from one thread at a time; it may overlap with another thread's `begin` …
+/// `commit` or `abort`, and with no other call of a writer.
 package final class LogFile: Sendable {
   /// The path, with all symbolic links followed.
   package let path: String
@@ -39,56 +39,32 @@ package final class LogFile: Sendable {
   let options: LogOptions
   let state: Locked<LogState>
 
-  init(
-    path: String, fileSystem: any FileSystem, options: LogOptions, loading: LogLoading
-  ) throws(LogError) {
-    self.path = path
-    self.fileSystem = fileSystem
-    self.options = options
-    store = loading.generation.header.store
-    state = Locked(try LogState(loading, options))
+  /// The log that was read by a recovery which has reached its end. Throws `newerWriter` if the
+  /// options ask for writing and the file must not be written to.
+  package init(_ recovery: LogRecovery) throws(LogError) {
+    path = recovery.path
+    fileSystem = recovery.fileSystem
+    options = recovery.options
+    store = recovery.loading.generation.header.store
+    state = Locked(try LogState(recovery.loading, recovery.options))
   }
 
-  /// Opens the log at `path` and reads it once. Writes nothing and takes no lock.
+  /// Opens the file at `path` and finds the end of its log: the first half of opening it. Writes
+  /// nothing and takes no lock.
   ///
-  /// Calls `restore` with the newest state to start from. Calls it again with an older one if that
-  /// proves unusable (its chunks are damaged, or `restore` or `apply` throws); everything built so
-  /// far is then void. The last resort is the state at the base. Then calls `apply` with the
-  /// transactions that follow, in order: whole ones, or one part of a large one once all its parts
-  /// are known to exist.
-  ///
-  /// Throws `damage` if acknowledged data is damaged, unless `options` say to read up to it;
-  /// `newerReader`, or `newerWriter` for writing, if the file announces features that this engine
-  /// does not know.
-  package static func open(
-    at path: String, in fileSystem: any FileSystem, _ options: LogOptions,
-    restore: (LogStart) throws -> Void, apply: (inout ChangeBatch) throws -> Void
-  ) throws(LogError) -> LogFile {
+  /// Throws as `LogRecovery.next(into:)` does; `missing` if there is no file, and `newerWriter` if
+  /// the options ask for writing and the file must not be written to.
+  package static func recover(
+    at path: String, in fileSystem: any FileSystem, _ options: LogOptions
+  ) throws(LogError) -> LogRecovery {
     precondition(
       options.access == .reading || !options.readsUpToDamage, "writing never proceeds past damage")
     let resolved = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
     let generation = try openGeneration(at: resolved, in: fileSystem, options)
-    var loading = LogLoading(generation, options)
-    do throws(LogError) {
-      try loading.run(from: .newest, restore: restore, apply: apply)
-    } catch {
-      guard options.access == .writing, error.isDamage else { throw error }
-      // Damage is judged under the lock, while nobody writes.
-      let file = generation.file
-      let wait = LockWait.until(.now + secondLookWait)
-      guard try storage({ () throws(StorageError) in try file.lock(.exclusive, wait: wait) }) else {
-        throw .busy
-      }
-      defer { file.unlock() }
-      loading = LogLoading(generation, options)
-      try loading.run(from: .newest, restore: restore, apply: apply)
-    }
-    return try LogFile(
-      path: resolved, fileSystem: fileSystem, options: options, loading: loading)
+    return try LogRecovery(
+      of: generation, at: resolved, in: fileSystem, options, from: .newest,
+      mayLookAgain: options.access == .writing)
   }
-
-  /// How long an opening that met damage waits for the lock to look again.
-  private static let secondLookWait = Duration.seconds(5)
 
   static func openGeneration(
     at path: String, in fileSystem: any FileSystem, _ options: LogOptions
@@ -107,7 +83,7 @@ package final class LogFile: Sendable {
   /// A watch of the path, whichever generation of the file is there.
   package func watch() -> any FileWatch { fileSystem.watch(path) }
 
-  /// The findings of the opening, or of the newest `reload`.
+  /// The findings of the opening, or of the newest recovery adopted.
   package var report: RecoveryReport { state.withLock { $0.report } }
 
   /// Everything readable as of the newest transaction that was appended or read, synced or not.
@@ -127,29 +103,31 @@ package final class LogFile: Sendable {
   /// Whether transactions were appended that no sync has covered.
   package var needsSync: Bool { state.withLock { $0.synced.offset < $0.end.offset } }
 
-  /// Reads the log again from the file that is now at the path: after another process has replaced
-  /// it by a new generation, after `rewound`, or from the base because a checkpoint proved damaged.
-  /// As `open`, but keeps the lock if it is held. If it throws, the log stays as it was.
-  package func reload(
-    from choice: StartChoice = .newest, restore: (LogStart) throws -> Void,
-    apply: (inout ChangeBatch) throws -> Void
-  ) throws(LogError) {
+  /// Begins to read the log again from the file that is now at the path: after another process has
+  /// replaced it by a new generation, after `rewound`, or from the base because a checkpoint proved
+  /// damaged. As `recover(at:in:_:)`, but keeps the lock if it is held. The log stays as it is
+  /// until it adopts the recovery.
+  package func recover(from choice: StartChoice = .newest) throws(LogError) -> LogRecovery {
     let generation = try state.withLock { (state) throws(LogError) in
       try state.requireOpen()
       precondition(state.transaction == nil, "a transaction is open")
       return state.replacement ?? state.generation
     }
-    var loading = LogLoading(generation, options)
-    try loading.run(from: choice, restore: restore, apply: apply)
+    return try LogRecovery(
+      of: generation, at: path, in: fileSystem, options, from: choice, mayLookAgain: false)
+  }
+
+  /// Goes on from where a recovery of this log has ended. If it throws, the log stays as it was.
+  package func adopt(_ recovery: LogRecovery) throws(LogError) {
     let options = options
     try state.withLock { (state) throws(LogError) in
       let wasLocked = state.isLocked
       let old = state.generation
       let advances = state.advances
-      state = try LogState(loading, options)
+      state = try LogState(recovery.loading, options)
       state.advances = advances
       state.isLocked = wasLocked
-      if wasLocked, old !== generation { old.file.unlock() }
+      if wasLocked, old !== recovery.loading.generation { old.file.unlock() }
     }
   }
 }

@@ -32,7 +32,7 @@ struct LogState: Sendable {
   /// Whether the file's name, too, is known to survive a power cut.
   var isNameSynced = false
   var isClosed = false
-  /// The generation that has replaced this one; `reload` goes on with it.
+  /// The generation that has replaced this one; a recovery goes on with it.
   var replacement: LogGeneration?
 
   /// The size of the file, as far as known; between the end and it the file reads as zeros.
@@ -71,6 +71,7 @@ struct LogState: Sendable {
   /// The state after loading, at the end of the log. Throws `newerWriter` if the options ask for
   /// writing and the file must not be written to.
   init(_ loading: LogLoading, _ options: LogOptions) throws(LogError) {
+    precondition(loading.isDone, "the recovery has not reached its end")
     generation = loading.generation
     tables = loading.tables
     end = loading.end
