@@ -41,6 +41,7 @@ let package = Package(
   products: [
     .library(name: "Annals", targets: ["Annals"]),
     .library(name: "AnnalsExchange", targets: ["AnnalsExchange"]),
+    .library(name: "AnnalsSalvage", targets: ["AnnalsSalvage"]),
     .executable(name: "annals", targets: ["AnnalsCommand"]),
   ],
   dependencies: [
@@ -60,19 +61,22 @@ let package = Package(
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine(
+      "AnnalsDescription",
+      ["AnnalsModel", "AnnalsFormat", "AnnalsInspection", "AnnalsStorage"]),
+    engine(
       "AnnalsEngine",
       ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", system]),
-    engine(
-      "AnnalsSalvage",
-      [
-        "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
-        "AnnalsState", "AnnalsStorage",
-      ]),
     engine(
       "Annals",
       [
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-        "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "AnnalsSalvage", system,
+        "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", system,
+      ]),
+    engine(
+      "AnnalsSalvage",
+      [
+        "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
+        "AnnalsState", "AnnalsStorage",
       ]),
     engine(
       "AnnalsExchange",
@@ -81,13 +85,14 @@ let package = Package(
       "AnnalsTorture",
       [
         "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection",
-        "AnnalsModel", "AnnalsStorage", system,
+        "AnnalsModel", "AnnalsSalvage", "AnnalsStorage", system,
       ]),
     .executableTarget(
       name: "AnnalsCommand",
       dependencies: [
-        "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery", "AnnalsStorage",
-        "AnnalsTorture", .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
+        "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery",
+        "AnnalsSalvage", "AnnalsStorage", "AnnalsTorture",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",
       swiftSettings: settings),
@@ -115,7 +120,10 @@ let package = Package(
       path: "Tests/StoreTestSupport", swiftSettings: settings),
     tests(
       "ClientTests",
-      ["Annals", "AnnalsTestSupport", "ReadmeProgram", "ReadingListApp", "ReadingListExtension"]),
+      [
+        "Annals", "AnnalsSalvage", "AnnalsTestSupport", "ReadmeProgram", "ReadingListApp",
+        "ReadingListExtension",
+      ]),
     tests("ModelTests", ["AnnalsModel", "AnnalsTestSupport"]),
     tests("QueryTests", ["AnnalsQuery", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(
@@ -132,14 +140,14 @@ let package = Package(
       "CommandTests",
       [
         "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat", "AnnalsModel",
-        "AnnalsStorage", "AnnalsTestSupport", "StoreTestSupport",
+        "AnnalsSalvage", "AnnalsStorage", "AnnalsTestSupport", "StoreTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests(
       "InspectionTests",
       [
-        "AnnalsInspection", "AnnalsStorage", "AnnalsFormat", "AnnalsModel", "AnnalsTestSupport",
-        system,
+        "AnnalsDescription", "AnnalsInspection", "AnnalsSalvage", "AnnalsStorage", "AnnalsFormat",
+        "AnnalsModel", "AnnalsTestSupport", system,
       ]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel", "AnnalsTestSupport"]),
     tests(
@@ -156,16 +164,16 @@ let package = Package(
       "DamageTests",
       [
         "Annals", "AnnalsCommand", "AnnalsExchange", "AnnalsFaults", "AnnalsInspection",
-        "AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage",
-        "AnnalsTestSupport", system,
+        "AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
+        "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("DemoTests", ["AnnalsCommand", "AnnalsTestSupport"]),
     // What Tools/Fuzzing feeds its bytes to; FuzzTests feeds it some in every run.
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Annals", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection", "AnnalsModel",
-        "AnnalsQuery", "AnnalsStorage",
+        "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection",
+        "AnnalsModel", "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage",
       ],
       path: "Tools/Fuzzing/Sources/FuzzTargets", swiftSettings: settings),
     tests(
@@ -177,7 +185,7 @@ let package = Package(
     tests(
       "TortureTests",
       [
-        "AnnalsTorture", "Annals", "AnnalsFaults", "AnnalsStorage", "AnnalsModel",
+        "AnnalsTorture", "Annals", "AnnalsFaults", "AnnalsSalvage", "AnnalsStorage", "AnnalsModel",
         "AnnalsTestSupport", system,
       ]),
     tests("TidyTests", []),

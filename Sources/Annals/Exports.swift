@@ -2,4 +2,3 @@
 // too.
 @_exported import AnnalsEngine
 @_exported import AnnalsModel
-@_exported import AnnalsSalvage

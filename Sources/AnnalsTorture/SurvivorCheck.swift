@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFaults
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
 
 /// Checks a store after a crash, and that it can be written again.

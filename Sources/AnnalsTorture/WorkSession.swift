@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFaults
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
 
 /// One run of a workload on a disk that may fail. Performs its operations and keeps the pledge up

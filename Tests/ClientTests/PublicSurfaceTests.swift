@@ -105,6 +105,13 @@ import Testing
     #expect(found.isEmpty, "\(found)")
   }
 
+  @Test func salvageNeedsItsOwnImport() throws {
+    let call = "func save() throws -> [String] { try Store.salvage(\"a\", to: \"b\").lines() }"
+    let whole = try SmallProgram("import AnnalsSalvage\n" + call).faultyLines()
+    #expect(whole.isEmpty, "\(whole)")
+    #expect(try !SmallProgram(call).faultyLines().isEmpty)
+  }
+
   @Test func whatIsInsideIsNotSeen() throws {
     let lines = [
       "func f1(_ token: Token) -> Any { token.store }",

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFormat
 import AnnalsModel
+import AnnalsSalvage
 import Testing
 
 /// Salvage where transactions are lost before, between and behind those that speak of erased lists:

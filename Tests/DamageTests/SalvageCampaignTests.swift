@@ -1,4 +1,5 @@
 import Annals
+import AnnalsSalvage
 import AnnalsTestSupport
 import Foundation
 import Testing

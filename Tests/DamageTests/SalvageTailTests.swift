@@ -2,6 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsSalvage
 import Testing
 
 /// What a salvage says of the end of a file whose writer was killed: of what came last nothing else

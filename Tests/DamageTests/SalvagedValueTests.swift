@@ -3,6 +3,7 @@ import AnnalsFormat
 import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsState
 import AnnalsStorage
 import Testing

@@ -2,6 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsState
 import AnnalsTestSupport
 import Testing

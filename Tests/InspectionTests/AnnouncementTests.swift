@@ -1,3 +1,4 @@
+import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
@@ -27,7 +28,7 @@ import Testing
     #expect(found.first?.what.contains("\(features)") == true)
     let isForbidden = found.first?.what.contains("a writer must know") == true
     #expect(isForbidden == (features == AnnouncementTests.writers))
-    let statistics = try report(on: file.bytes).statistics
+    let statistics = try statistics(of: file.bytes)
     #expect(statistics.features.map(\.place) == ["announced"])
     #expect(statistics.bytesByUse.values.reduce(0, +) == UInt64(file.bytes.count))
     #expect(statistics.frames[.featureAnnouncement] == 1)

@@ -1,3 +1,4 @@
+import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
@@ -86,7 +87,7 @@ import Testing
       file.append(.checkpoint, directory.encode())
       return base
     }
-    let statistics = try report(on: file.bytes).statistics
+    let statistics = try statistics(of: file.bytes)
     #expect(try findings(in: file.bytes).filter { $0.severity != .note } == [])
     let rows = try #require(
       statistics.shares.first { $0.entity == 1 && $0.property == nil })
@@ -107,7 +108,7 @@ import Testing
       return SavedProjections(
         generation: 1, [SavedProjection(name: "words", version: 2, chunk: chunk)])
     }
-    let statistics = try report(on: file.bytes).statistics
+    let statistics = try statistics(of: file.bytes)
     #expect(statistics.bytesByUse[.dead] ?? 0 == 0)
   }
 

@@ -1,6 +1,8 @@
+import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsTestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel

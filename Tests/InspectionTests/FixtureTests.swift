@@ -1,3 +1,4 @@
+import AnnalsDescription
 import AnnalsInspection
 import AnnalsTestSupport
 import Foundation
@@ -37,8 +38,8 @@ import Testing
     let bytes = ContiguousArray(try Data(contentsOf: file))
     #expect(try findings(in: bytes) == [])
     let report = try report(on: bytes)
-    #expect(report.statistics.head == 5)
-    #expect(report.statistics.transactions == 5)
+    #expect(report.transactions == 5)
+    #expect(try statistics(of: bytes).head == 5)
   }
 }
 

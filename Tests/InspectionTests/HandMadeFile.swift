@@ -1,3 +1,4 @@
+import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
@@ -139,6 +140,12 @@ func findings(in bytes: ContiguousArray<UInt8>) throws -> [Finding] {
 func report(on bytes: ContiguousArray<UInt8>) throws -> PhysicalReport {
   var verification = try PhysicalVerification(bytes.opened())
   return try verification.run { _ in }
+}
+
+/// The figures of the bytes, which count every byte once.
+func statistics(of bytes: ContiguousArray<UInt8>) throws -> FileStatistics {
+  var verification = try StatisticsVerification(bytes.opened())
+  return try verification.run { _ in }.statistics
 }
 
 /// All regions of the bytes.

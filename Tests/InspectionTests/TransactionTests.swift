@@ -1,6 +1,8 @@
+import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsSalvage
 import Testing
 
 @Suite struct ReadableTransactionTests {
@@ -71,13 +73,13 @@ import Testing
       SampleStore.complete().bytes, SampleStore.small(3).bytes,
       ContiguousArray(SampleStore.complete().bytes.prefix(13_000)), [1, 2, 3],
     ] {
-      let statistics = try report(on: bytes).statistics
+      let statistics = try statistics(of: bytes)
       #expect(statistics.bytesByUse.values.reduce(0, +) == UInt64(bytes.count))
     }
   }
 
   @Test func counts() throws {
-    let statistics = try report(on: SampleStore.complete().bytes).statistics
+    let statistics = try statistics(of: SampleStore.complete().bytes)
     #expect(statistics.transactions == 8)
     #expect(statistics.emptyTransactions == 1)
     #expect(statistics.head == 8)

@@ -1,3 +1,4 @@
+import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
@@ -119,11 +120,11 @@ import Testing
     #expect(walk.bytes.unreadable == [20_480..<24_576])
     #expect(lost > 3900 && lost < 4300)
     #expect(frames > 300)
-    var verification = try PhysicalVerification(bad)
+    var verification = try StatisticsVerification(bad)
     var found: [Finding] = []
-    let report = try verification.run { found.append($0) }
+    let (report, statistics) = try verification.run { found.append($0) }
     #expect(found.contains { $0.subject == .disk })
-    #expect(report.statistics.head == 400)
+    #expect(statistics.head == 400)
     guard case .damaged = report.end.tail else {
       Issue.record("\(report.end)")
       return

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
 import AnnalsTestSupport
 import StoreTestSupport

@@ -2,6 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsLog
+import AnnalsSalvage
 import AnnalsStorage
 import Testing
 

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFormat
 import AnnalsInspection
+import AnnalsSalvage
 import AnnalsStorage
 import AnnalsTestSupport
 import Testing

@@ -1,6 +1,7 @@
 #if os(Linux)
   import Annals
   import AnnalsExchange
+  import AnnalsSalvage
   import AnnalsTestSupport
   import Foundation
   import Testing

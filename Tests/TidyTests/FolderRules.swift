@@ -16,13 +16,12 @@ enum FolderRules {
       "", "Bytes", "Compression", "Frames", "Records", "Columns", "Consumers", "Tombstones",
       "Blocks", "Chunks", "Checkpoints",
     ],
-    "AnnalsInspection": [
-      "Walk", "Frames", "Transactions", "Description", "Annotation", "Dump", "Statistics",
-      "Verification",
-    ],
+    "AnnalsDescription": ["Regions", "Annotation", "Dump", "Statistics"],
+    "AnnalsInspection": ["Text", "Walk", "Frames", "Verification"],
     "AnnalsLog": ["", "Frames", "Tables", "Reading", "Recovery", "Writing", "Rewriting"],
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Lists", "Timelines"],
+    "AnnalsSalvage": ["Reading", ""],
     "AnnalsState": ["Columns", "Index", "Tables", "", "Conditions"],
     "AnnalsStorage": ["Locks", "", "Platform", "Memory", "Posix"],
   ]

@@ -58,13 +58,14 @@ enum TidyRules {
     "AnnalsEngine": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", "SystemPackage",
     ],
+    "AnnalsDescription": ["AnnalsModel", "AnnalsFormat", "AnnalsInspection", "AnnalsStorage"],
     "AnnalsSalvage": [
-      "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
+      "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
       "AnnalsState", "AnnalsStorage",
     ],
     "Annals": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-      "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "AnnalsSalvage", "SystemPackage",
+      "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "SystemPackage",
       "Foundation", "FoundationEssentials", "Observation",
     ],
     "AnnalsExchange": [
@@ -72,12 +73,12 @@ enum TidyRules {
     ],
     "AnnalsTorture": [
       "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection",
-      "AnnalsModel", "AnnalsStorage",
+      "AnnalsModel", "AnnalsSalvage", "AnnalsStorage",
       "SystemPackage", "Foundation",
     ],
     "AnnalsCommand": [
-      "Annals", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery", "AnnalsStorage",
-      "AnnalsTorture", "ArgumentParser",
+      "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery",
+      "AnnalsSalvage", "AnnalsStorage", "AnnalsTorture", "ArgumentParser",
       "SystemPackage", "Foundation",
     ],
   ]

@@ -88,16 +88,16 @@ import Testing
   @Test func findsAFolderThatUsesOneAbove() {
     let texts = [
       ("Walk/A.swift", "package struct Walk {}\n// Dump, Other, Hidden\nlet a: [Other]\n"),
-      ("Dump/B.swift", "@frozen package final class Dump: Walk {}\nprivate enum Hidden {}\n"),
-      ("Dump/C.swift", "enum Other {\n  struct Walk {}\n}\n"),
+      ("Frames/B.swift", "@frozen package final class Dump: Walk {}\nprivate enum Hidden {}\n"),
+      ("Frames/C.swift", "enum Other {\n  struct Walk {}\n}\n"),
       ("Walk/D.swift", "let b = [Dump(), Hidden()]\n"), ("Odd/E.swift", "struct E {}\n"),
     ]
     let files = texts.map { SourceFile(path: "Sources/AnnalsInspection/\($0)", text: $1) }
     #expect(
       FolderRules.violations(in: files).map { "\($0)".dropFirst(25) } == [
         "Odd/E.swift:1: the order of folders does not have this one",
-        "Walk/A.swift:3: Other is of Dump, a folder above",
-        "Walk/D.swift:1: Dump is of Dump, a folder above",
+        "Walk/A.swift:3: Other is of Frames, a folder above",
+        "Walk/D.swift:1: Dump is of Frames, a folder above",
       ])
   }
 

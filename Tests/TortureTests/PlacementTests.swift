@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFaults
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
 import SystemPackage
 import Testing

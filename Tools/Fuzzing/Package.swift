@@ -32,19 +32,22 @@ let package = Package(
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
     engine(
+      "AnnalsDescription",
+      ["AnnalsModel", "AnnalsFormat", "AnnalsInspection", "AnnalsStorage"]),
+    engine(
       "AnnalsEngine",
       ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", system]),
-    engine(
-      "AnnalsSalvage",
-      [
-        "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
-        "AnnalsState", "AnnalsStorage",
-      ]),
     engine(
       "Annals",
       [
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-        "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "AnnalsSalvage", system,
+        "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", system,
+      ]),
+    engine(
+      "AnnalsSalvage",
+      [
+        "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
+        "AnnalsState", "AnnalsStorage",
       ]),
     engine(
       "AnnalsExchange",
@@ -52,8 +55,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "Annals", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection", "AnnalsModel",
-        "AnnalsQuery", "AnnalsStorage",
+        "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection",
+        "AnnalsModel", "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage",
       ],
       swiftSettings: settings),
     .systemLibrary(name: "CFuzzer"),

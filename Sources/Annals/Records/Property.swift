@@ -5,8 +5,14 @@ import AnnalsModel
 /// The Swift type, one of those of `AttributeValue`, determines whether the property is optional,
 /// and the attribute's type.
 public struct Property<R, V>: Sendable {
-  package var definition: PropertyDefinition
+  private var box: PropertyBox
   let keyPath: any KeyPath<R, V> & Sendable
+
+  /// What the property is. O(1) to read; a change makes a new box.
+  package var definition: PropertyDefinition {
+    get { box.definition }
+    set { box = PropertyBox(newValue) }
+  }
 
   /// Not for this type; says what is.
   @available(
@@ -33,13 +39,14 @@ extension Property where V: AttributeValue {
   ///   - name: the name in the store.
   ///   - keyPath: the record's property.
   public init(_ name: String, _ keyPath: any KeyPath<R, V> & Sendable) {
-    definition = PropertyDefinition(
+    var definition = PropertyDefinition(
       attribute: Attribute(name, V.attributeType, isOptional: V._isOptional))
     if V._isRelationship {
       definition.relationship =
         (V.self as? any RelationshipForm.Type)?.relationship
         ?? RelationshipDefinition(destination: { "" })
     }
+    box = PropertyBox(definition)
     self.keyPath = keyPath
   }
 }
@@ -113,6 +120,14 @@ extension Property {
 public enum SortDirection: Hashable, Sendable {
   case ascending
   case descending
+}
+
+/// A definition behind one reference. `RecordEntity` has initialisers for up to 16 properties, each
+/// of another type; inline, each would copy the definition member by member, here and in programs.
+private final class PropertyBox: Sendable {
+  let definition: PropertyDefinition
+
+  init(_ definition: PropertyDefinition) { self.definition = definition }
 }
 
 /// The definition of a property, without its types.

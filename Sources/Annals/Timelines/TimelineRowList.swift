@@ -9,10 +9,29 @@ import Foundation
 /// Holds the order of all rows, and reads what they show on demand from its state; so what reads it
 /// is `throws`.
 public struct TimelineRowList: Sendable {
+  /// Behind one reference, since views, updates and iterators copy and assign lists of rows.
+  private final class Contents: Sendable {
+    let snapshot: Snapshot
+    let list: TimelineList
+    let zone: TimeZone
+
+    init(_ snapshot: Snapshot, _ list: TimelineList, _ zone: TimeZone) {
+      self.snapshot = snapshot
+      self.list = list
+      self.zone = zone
+    }
+  }
+
+  private let contents: Contents
+
+  init(snapshot: Snapshot, list: TimelineList, zone: TimeZone) {
+    contents = Contents(snapshot, list, zone)
+  }
+
   /// The state that the rows were found in.
-  public let snapshot: Snapshot
-  let list: TimelineList
-  let zone: TimeZone
+  public var snapshot: Snapshot { contents.snapshot }
+  var list: TimelineList { contents.list }
+  var zone: TimeZone { contents.zone }
 
   /// The position in history of that state.
   public var token: Token { snapshot.token }

@@ -4,10 +4,10 @@ import AnnalsStorage
 
 extension FileWalk {
   /// Access to single frames of the file; nil if the seed of their checksums is unknown.
-  var frames: FrameSource? { seed.map { FrameSource(bytes, seed: $0) } }
+  package var frames: FrameSource? { seed.map { FrameSource(bytes, seed: $0) } }
 
   /// Decodes a frame with `read`, from its payload, as far as the file has it, and its flags.
-  mutating func decode<Contents>(
+  package mutating func decode<Contents>(
     _ frame: WalkedFrame, in region: FileRegion,
     _ read: (UnsafeRawBufferPointer, FrameFlags) throws(DecodeFault) -> Contents
   ) throws(StorageError) -> Result<Contents, DecodeFault> {
@@ -18,7 +18,7 @@ extension FileWalk {
 
   /// Decodes a transaction or block frame into `batch`, in place of what was there; returns what is
   /// wrong with it, nil if nothing is.
-  mutating func decode(
+  package mutating func decode(
     _ frame: WalkedFrame, in region: FileRegion, into batch: inout ChangeBatch
   ) throws(StorageError) -> DecodeFault? {
     batch.removeAll()
@@ -30,10 +30,10 @@ extension FileWalk {
 
 extension Result where Failure == DecodeFault {
   /// What is wrong; nil if nothing is.
-  var fault: DecodeFault? { if case .failure(let fault) = self { fault } else { nil } }
+  package var fault: DecodeFault? { if case .failure(let fault) = self { fault } else { nil } }
 }
 
 extension Int64 {
   /// The number behind this one.
-  var successor: Int64 { self + 1 }
+  package var successor: Int64 { self + 1 }
 }

@@ -135,5 +135,5 @@ extension FrameSource {
 
 extension TableDirectory {
   /// How many entries the table has, according to its references.
-  var count: UInt64 { chunks.reduce(UInt64(entries.count)) { $0 &+ UInt64($1.count) } }
+  package var count: UInt64 { chunks.reduce(UInt64(entries.count)) { $0 &+ UInt64($1.count) } }
 }

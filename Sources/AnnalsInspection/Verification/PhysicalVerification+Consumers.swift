@@ -42,7 +42,7 @@ extension PhysicalVerification {
   }
 
   private mutating func check<Contents>(
-    _ frame: WalkedFrame, in region: FileRegion, as use: FileStatistics.Use,
+    _ frame: WalkedFrame, in region: FileRegion, as use: ByteUse,
     _ read: (UnsafeRawBufferPointer, FrameFlags) throws(DecodeFault) -> Contents,
     check: (inout PhysicalVerification, Contents) -> Void
   ) throws(StorageError) -> DecodeFault? {
@@ -50,7 +50,7 @@ extension PhysicalVerification {
     case .failure(let fault): return fault
     case .success(let contents):
       check(&self, contents)
-      statistics.count(region, as: use)
+      count(region, as: use)
       return nil
     }
   }

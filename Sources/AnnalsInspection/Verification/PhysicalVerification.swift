@@ -9,7 +9,9 @@ package struct PhysicalReport: Sendable {
   package var notes = 0
   /// Where the log ends, and what lies behind.
   package var end: LogEnd
-  package var statistics: FileStatistics
+  /// The number of whole or begun transactions that could be read.
+  package var transactions: Int64
+  package var fileSize: UInt64
 
   /// Whether there are no errors and no warnings; there may be notes.
   package var isClean: Bool { errors == 0 && warnings == 0 }
@@ -26,14 +28,18 @@ package struct PhysicalReport: Sendable {
 /// checkpoint and entry of the history index.
 package struct PhysicalVerification {
   var walk: FileWalk
-  let header: FileHeader?
+  /// The header, if it is valid.
+  package let header: FileHeader?
+  /// Learns what each region is used for; set it before `run`.
+  package var observer: (any VerificationObserver)?
   var batch = ChangeBatch()
   var transactions: TransactionChecks
   private var largeValues = LargeValueChecks()
   private var checkpoints: CheckpointChecks
   var consumers = ConsumerChecks()
   var tombstones = TombstoneChecks()
-  var statistics: StatisticsCollector
+  /// The number of transactions so far.
+  private var transactionCount: Int64 = 0
 
   /// A verification of an open file. Throws if the file cannot be read at all.
   package init(_ file: any StorageFile) throws(StorageError) {
@@ -41,7 +47,6 @@ package struct PhysicalVerification {
     header = if case .valid(let header) = walk.header { header } else { nil }
     transactions = TransactionChecks(base: header?.base, timestamp: header?.greatestTimestamp)
     checkpoints = CheckpointChecks(header: header)
-    statistics = StatisticsCollector(fileSize: walk.bytes.size, header: header)
   }
 
   /// Verifies the file and passes each finding to `report` at once, at most a hundred of each
@@ -66,14 +71,18 @@ package struct PhysicalVerification {
     }
     checkWhole(outline, marksMet, end, &log)
     let offsets = Set([header?.baseCheckpointOffset ?? 0] + checkpoints.newestOffset)
-    let statistics = statistics.result(
+    observer?.end(
       base: checkpoints.base, newest: checkpoints.newest, offsets: offsets,
       vocabulary: transactions.vocabulary, largeValueCount: largeValues.largeValues.count)
     log.reportHeldBack()
     return PhysicalReport(
       errors: log.severities[.error] ?? 0, warnings: log.severities[.warning] ?? 0,
-      notes: log.severities[.note] ?? 0, end: end, statistics: statistics)
+      notes: log.severities[.note] ?? 0, end: end,
+      transactions: transactionCount, fileSize: fileSize)
   }
+
+  /// The length of the file.
+  package var fileSize: UInt64 { walk.bytes.size }
 
   /// The number of the last whole transaction; nil within one, or if some may be missing.
   var knownHead: Int64? { transactions.isComplete ? transactions.head : nil }
@@ -125,12 +134,14 @@ package struct PhysicalVerification {
 
 // Regions.
 extension PhysicalVerification {
+  func count(_ region: FileRegion, as use: ByteUse) { observer?.count(region, as: use) }
+
   private mutating func check(
     _ region: FileRegion, _ outline: inout OutlineChecks, _ log: inout FindingLog
   ) throws(StorageError) {
     if outline.isTorn(region) {
       let isZeros = if case .unwritten = region.content { true } else { false }
-      return statistics.count(region, as: isZeros ? .preallocated : .torn)
+      return count(region, as: isZeros ? .preallocated : .torn)
     }
     switch region.content {
     case .header(let verdict):
@@ -138,18 +149,18 @@ extension PhysicalVerification {
       if region.end < UInt64(FormatLimits.blockLength), case .valid = verdict {
         log.error(.header, at: 0, "the file ends within its header")
       }
-      statistics.count(region, as: .header)
+      count(region, as: .header)
     case .slot(let index, let verdict):
       outline.slot(index, verdict, at: region.offset, &log)
-      statistics.count(region, as: .header)
+      count(region, as: .header)
     case .unwritten:
       outline.stretch(region, isLast: region.end >= walk.bytes.size, &log)
       noteMissingFrames()
-      statistics.count(region, as: .preallocated)
+      count(region, as: .preallocated)
     case .damaged:
       outline.stretch(region, isLast: region.end >= walk.bytes.size, &log)
       noteMissingFrames()
-      statistics.count(region, as: .unreadable)
+      count(region, as: .unreadable)
     case .frame(let frame):
       outline.frame(frame, in: region, &log)
       try checkMark(of: frame, in: region, &outline, &log)
@@ -186,7 +197,7 @@ extension PhysicalVerification {
       } else if kind != .chunk, kind != .checkpoint, kind != .tombstones {
         transactions.markIncomplete()
       }
-      return statistics.count(region, as: .unreadable)
+      return count(region, as: .unreadable)
     }
     let fault: DecodeFault?
     switch kind {
@@ -201,7 +212,7 @@ extension PhysicalVerification {
     case .featureAnnouncement:
       let announcement = try walk.decode(frame, in: region, Features.init(announcement:flags:))
       fault = outline.announcement(announcement, at: region.offset, &log)
-      if fault == nil { statistics.count((try? announcement.get()) ?? .none, in: region) }
+      if fault == nil { observer?.count((try? announcement.get()) ?? .none, in: region) }
     default: fault = try checkDirectory(frame, in: region, &log)
     }
     guard let fault else { return }
@@ -223,7 +234,7 @@ extension PhysicalVerification {
       log.error(.record, at: region.offset, what)
       transactions.markIncomplete()
     }
-    statistics.count(region, as: .unreadable)
+    count(region, as: .unreadable)
   }
 
   private mutating func checkTransactions(
@@ -242,12 +253,13 @@ extension PhysicalVerification {
     var largeValues = self.largeValues
     self.largeValues = LargeValueChecks()
     for record in batch.transactions {
+      if record.part == 0 { transactionCount += 1 }
       transactions.check(record, in: batch, at: region.offset, &log) {
         largeValues.checkReference(to: $0, from: region.offset, &$1)
       }
     }
     self.largeValues = largeValues
-    statistics.count(batch, in: region)
+    observer?.count(batch, in: region)
     return nil
   }
 
@@ -261,7 +273,7 @@ extension PhysicalVerification {
       let part = try LargeValueCodec.decode(payload)
       largeValues.check(part, isContinued: flags.contains(.continued), at: region.offset, &log)
     }.fault
-    if fault == nil { statistics.count(region, as: .largeValues) }
+    if fault == nil { count(region, as: .largeValues) }
     return fault
   }
 
@@ -272,7 +284,7 @@ extension PhysicalVerification {
       (length: payload.count, checksum: Checksum.crc32(payload))
     }
     checkpoints.add(chunkOf: summary.length, checksum: summary.checksum, at: region.offset)
-    statistics.countCheckpointFrame(region)
+    observer?.countCheckpointFrame(region)
   }
 
   private mutating func checkDirectory(
@@ -290,7 +302,7 @@ extension PhysicalVerification {
         &log)
       consumers.check(directory, at: region.offset, &log)
       tombstones.check(directory, at: region.offset, &largeValues, &log)
-      statistics.countCheckpointFrame(region)
+      observer?.countCheckpointFrame(region)
       return nil
     }
   }

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsEngine
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsTestSupport
 import Foundation
 import StoreTestSupport

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsFormat
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsTestSupport
 import Foundation
 import StoreTestSupport

@@ -2,6 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
 import AnnalsTestSupport
 import Testing

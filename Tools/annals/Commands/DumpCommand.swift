@@ -1,5 +1,5 @@
 import Annals
-import AnnalsInspection
+import AnnalsDescription
 import ArgumentParser
 
 struct DumpCommand: FileCommand {

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsSalvage
 import ArgumentParser
 
 struct SalvageCommand: FileCommand {

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsDescription
 import AnnalsInspection
 import ArgumentParser
 
@@ -12,13 +13,13 @@ struct StatCommand: FileCommand {
   @Argument(help: "The file.", completion: .file()) var file: String
 
   func run(_ console: Console) throws -> ExitStatus {
-    let report = try StoreFile.with(path: file) { found in
-      var verification = try PhysicalVerification(found.file)
+    let (report, statistics) = try StoreFile.with(path: file) { found in
+      var verification = try StatisticsVerification(found.file)
       return try verification.run { _ in }
     }
     let store = try openedStore(console)
     defer { try? store?.close() }
-    try StatText(report.statistics, console).write(file, store)
+    try StatText(statistics, console).write(file, store)
     guard report.isSound else {
       console.report(
         "\(file) is damaged: \(Numerals.counted(report.errors, "error")). See annals verify")

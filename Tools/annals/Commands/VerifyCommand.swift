@@ -34,10 +34,10 @@ struct VerifyCommand: FileCommand {
     let found = try replay(console, isClean: report.warnings == 0)
     let errors = report.errors + found.errors
     let warnings = report.warnings + found.warnings
-    let transactions = Numerals.counted(report.statistics.transactions, "transaction")
+    let transactions = Numerals.counted(report.transactions, "transaction")
     guard errors + warnings > 0 else {
       try console.output.line(
-        "no problems: \(transactions), \(Numerals.size(report.statistics.fileSize))")
+        "no problems: \(transactions), \(Numerals.size(report.fileSize))")
       return .done
     }
     try console.output.line(

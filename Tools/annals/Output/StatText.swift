@@ -1,4 +1,5 @@
 import Annals
+import AnnalsDescription
 import AnnalsInspection
 
 /// Formats the statistics of a file on one screen.
@@ -93,7 +94,7 @@ struct StatText {
   private func writeBytes() throws {
     try console.output.line()
     try console.output.line("bytes by use", .bold)
-    for use in FileStatistics.Use.allCases {
+    for use in ByteUse.allCases {
       let bytes = statistics.bytesByUse[use] ?? 0
       if bytes > 0 { try share(use.rawValue, bytes) }
     }

@@ -1,8 +1,10 @@
 import Annals
+import AnnalsDescription
 import AnnalsExchange
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
 
 /// A whole file in memory, on which every operation is tried.

@@ -1,0 +1,277 @@
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsModel
+import AnnalsStorage
+
+/// What can be read of a damaged file: unbroken runs of transactions, and the checkpoints and large
+/// values that are intact. The first pass of a salvage.
+///
+/// Memory: a few words for each run, checkpoint and large value.
+package struct SalvageSurvey: Sendable {
+  /// Transactions whose numbers follow one another without a gap.
+  package struct Run: Hashable, Sendable {
+    package var first: Int64
+    package var last: Int64
+    /// The offset of the frame with the first transaction.
+    package var firstOffset: UInt64
+    /// The first number in that frame, which may hold others before the run.
+    package var frameFirst: Int64
+    /// Why the bytes before it could not be read, in words; empty if all could.
+    package var reason: String
+    /// The bytes before it that could not be read.
+    package var lostBytes: Range<UInt64>
+    package var firstTimestamp: Timestamp
+  }
+
+  /// The intact directory of a checkpoint.
+  package struct Checkpoint: Hashable, Sendable {
+    package var offset: UInt64
+    package var number: Int64
+    package var isBase: Bool
+  }
+
+  /// A large value whose pieces are all there.
+  package struct WholeLargeValue: Hashable, Sendable {
+    package var number: UInt64
+    package var length: UInt64
+    package var offset: UInt64
+    package var checksum: UInt32
+    /// Whether it says that its bytes were lost in an earlier salvage.
+    package var isLost = false
+
+    /// Whether its length and checksum are those that a record gives.
+    package func matches(_ value: LargeValue) -> Bool {
+      length == value.length && (isLost || checksum == value.checksum)
+    }
+  }
+
+  package private(set) var runs: [Run] = []
+  package private(set) var checkpoints: [Checkpoint] = []
+  /// The consumers and the retention according to the last readable frames.
+  package private(set) var consumers = ConsumerTable()
+  package private(set) var retention = RetentionPolicy.off
+  /// What the base's directory says of tombstones.
+  package private(set) var tombstones: KeptTombstones?
+  /// The offsets of the readable frames of tombstones.
+  package private(set) var tombstoneOffsets: [UInt64] = []
+  /// In the order of the file.
+  package private(set) var largeValues: [WholeLargeValue] = []
+  /// The references to large values, by number: the first that matches the intact value of that
+  /// number, otherwise the first.
+  package private(set) var mentioned: [UInt64: LargeValue] = [:]
+  /// The bytes behind the last run that could not be read, and why; nil if there are none.
+  package private(set) var rest: (bytes: Range<UInt64>, reason: String)?
+  private var witness = EndWitness()
+  /// The greatest number that certainly existed: from a valid root slot's head, the header's base,
+  /// or a checkpoint; 0 without any.
+  package private(set) var slotHead: Int64 = 0
+  /// The greatest durable mark of a slot that names this head.
+  package private(set) var slotMark: UInt64 = 0
+  /// A kind of frame that only a newer version can read; nil if there is none.
+  package private(set) var newerKind: UInt8?
+  /// The features announced in slots and frames.
+  package private(set) var announced = Features.none
+  /// Required features that only a newer version knows, and the offset of the header, slot or frame
+  /// that names them; nil if there are none.
+  package private(set) var newerFeatures: (bits: UInt64, offset: UInt64)?
+  /// Where the log ends, and what lies behind.
+  package let end: LogEnd
+  /// The header, recovered if it is damaged; nil if it cannot be recovered.
+  package let header: FileHeader?
+  /// Whether the first block is a valid header.
+  package let headerVerdict: HeaderVerdict
+  package let hasSeed: Bool
+  package let fileSize: UInt64
+
+  /// Reads an open file three times: for its end, its frames, and its transactions. Throws if the
+  /// system cannot read.
+  package init(_ file: any StorageFile) throws(StorageError) {
+    let walk = try FileWalk(file)
+    header = walk.restoredHeader
+    headerVerdict = walk.header
+    hasSeed = walk.seed != nil
+    fileSize = walk.bytes.size
+    end = try LogEnd.find(in: walk)
+    try survey(frames: walk)
+    try survey(transactionsOf: file)
+    let known = max(header?.base ?? 0, checkpoints.map(\.number).max() ?? 0)
+    if known > slotHead {
+      slotHead = known
+      slotMark = 0
+    }
+  }
+
+  private mutating func survey(frames start: FileWalk) throws(StorageError) {
+    var walk = start
+    var pieces = PieceAssembly()
+    while let region = try walk.next() {
+      witness.visit(region)
+      switch region.content {
+      case .header(.damaged(.unknownFeatures(let bits))): newerFeatures = (bits, 0)
+      case .slot(_, .damaged(.unknownFeatures(_, let bits))): newerFeatures = (bits, region.offset)
+      case .slot(_, .valid(let slot)): note(slot)
+      default: break
+      }
+      guard let frame = region.frame, frame.payload == .valid else {
+        pieces.open = nil
+        if let frame = region.frame { noteUnreadable(frame.header.kind, at: region.offset) }
+        continue
+      }
+      let kind = frame.header.kind
+      if !kind.isKnown, !frame.header.flags.contains(.skippable) { newerKind = kind.rawValue }
+      if kind != .largeValue { pieces.open = nil }
+      if kind == .featureAnnouncement {
+        note(
+          try walk.decode(frame, in: region, Features.init(announcement:flags:)), at: region.offset)
+      } else if kind == .largeValue {
+        var assembly = pieces
+        let isLast = !frame.header.flags.contains(.continued)
+        let largeValue = try walk.withPayload(of: frame, at: region.offset) {
+          assembly.append($0, at: region.offset, isLast: isLast)
+        }
+        pieces = assembly
+        if let largeValue, largeValue.number > largeValues.last?.number ?? 0 {
+          largeValues.append(largeValue)
+        }
+      } else if kind == .consumerChange {
+        let change = try walk.decode(frame, in: region, ConsumerCodec.decode(_:flags:))
+        if case .success(let change) = change {
+          consumers.apply(change)
+        } else {
+          noteUnreadable(kind, at: region.offset)
+        }
+      } else if kind == .retention {
+        let policy = try walk.decode(frame, in: region, RetentionCodec.decode(_:flags:))
+        retention = (try? policy.get()) ?? .off
+      } else if kind == .tombstones {
+        tombstoneOffsets.append(region.offset)
+      } else if kind == .checkpoint {
+        let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+          try CheckpointDirectory.decode(payload)
+        }
+        guard case .success(let directory) = decoded else { continue }
+        consumers = directory.consumers
+        retention = directory.retention
+        if directory.isBase { tombstones = directory.tombstones }
+        checkpoints.append(
+          Checkpoint(offset: region.offset, number: directory.number, isBase: directory.isBase))
+      }
+    }
+  }
+
+  private mutating func note(_ announcement: Result<Features, DecodeFault>, at offset: UInt64) {
+    switch announcement {
+    case .success(let features): announced.formUnion(features)
+    case .failure(.unknownFeatures(_, let bits)): newerFeatures = (bits, offset)
+    case .failure: break
+    }
+  }
+
+  /// Notes a frame whose contents are lost: what it may have said must not cost any history.
+  private mutating func noteUnreadable(_ kind: FrameKind, at offset: UInt64) {
+    if kind == .retention { retention = .off }
+    guard kind == .consumerChange else { return }
+    consumers.applyUnreadable(
+      at: offset, base: header?.base ?? 0, registered: Timestamp(microseconds: 0))
+  }
+
+  private mutating func note(_ slot: RootSlot) {
+    announced.formUnion(slot.announced)
+    if slot.head > slotHead { slotMark = 0 }
+    guard slot.head >= slotHead else { return }
+    slotHead = slot.head
+    slotMark = max(slotMark, slot.durableMark)
+  }
+
+  /// How many bytes behind `head`, the greatest number known, could not be read, and why; 0 bytes
+  /// if transactions may have been there and are gone. Nil if nothing suggests that there were
+  /// more.
+  package func rest(behind head: Int64) -> (bytes: UInt64, reason: String)? {
+    if let rest, !proves(head, upTo: rest.bytes.upperBound) {
+      let start = slotHead == head ? max(rest.bytes.lowerBound, slotMark) : rest.bytes.lowerBound
+      return (rest.bytes.upperBound - min(start, rest.bytes.upperBound), rest.reason)
+    }
+    if fileSize < FormatLimits.logStart {
+      // No store is that short: what was cut off, and how much, nothing tells.
+      return (0, "the file ends within its first blocks")
+    }
+    return witness.reasonForMore(behind: head, size: fileSize).map { (0, $0) }
+  }
+
+  /// Whether the file proves where it ended. If it does not, what a killed process wrote last may
+  /// be gone without a trace, with zeros in its place.
+  package var provesEnd: Bool { witness.provesEnd(size: fileSize) }
+
+  /// Whether a slot or a checkpoint proves that `head` was the last transaction before `offset`.
+  private func proves(_ head: Int64, upTo offset: UInt64) -> Bool {
+    if slotHead == head, slotMark >= offset { return true }
+    return checkpoints.contains { $0.offset >= offset && $0.number == head }
+  }
+
+  /// Assembles large values from their pieces.
+  private struct PieceAssembly {
+    var open: (value: LargeValueAssembly, offset: UInt64)?
+
+    /// Adds the next piece; returns the value that it completes, if any.
+    mutating func append(
+      _ payload: UnsafeRawBufferPointer, at offset: UInt64, isLast: Bool
+    ) -> WholeLargeValue? {
+      guard let part = try? LargeValueCodec.decode(payload) else {
+        open = nil
+        return nil
+      }
+      if part.isFirst { open = (LargeValueAssembly(part), offset) }
+      guard var largeValue = open, largeValue.value.add(part) else {
+        open = nil
+        return nil
+      }
+      open = isLast ? nil : largeValue
+      guard isLast, largeValue.value.isWhole else { return nil }
+      return WholeLargeValue(
+        number: largeValue.value.number, length: largeValue.value.length, offset: largeValue.offset,
+        checksum: largeValue.value.checksum, isLost: largeValue.value.isLost)
+    }
+  }
+
+  private mutating func survey(transactionsOf file: any StorageFile) throws(StorageError) {
+    let whole = Dictionary(largeValues.map { ($0.number, $0) }) { first, _ in first }
+    var transactions = try ReadableTransactions(file)
+    var lost: (bytes: Range<UInt64>, reason: String)?
+    while let item = try transactions.next() {
+      switch item {
+      case .hole(let hole): lost = (hole.bytes, hole.reason)
+      case .transactions(let offset):
+        note(transactions.batch, at: offset, lost)
+        noteLargeValues(of: transactions.batch, whole)
+        lost = nil
+      }
+    }
+    rest = lost
+  }
+
+  private mutating func note(
+    _ batch: ChangeBatch, at offset: UInt64, _ lost: (bytes: Range<UInt64>, reason: String)?
+  ) {
+    for record in batch.transactions where record.part == 0 {
+      if let last = runs.indices.last, runs[last].last == record.firstNumber - 1 {
+        runs[last].last = record.number
+      } else {
+        runs.append(
+          Run(
+            first: record.firstNumber, last: record.number, firstOffset: offset,
+            frameFirst: batch.transactions.first?.firstNumber ?? record.firstNumber,
+            reason: lost?.reason ?? "", lostBytes: lost?.bytes ?? offset..<offset,
+            firstTimestamp: record.timestamp))
+      }
+    }
+  }
+
+  /// Records the references to large values in a batch.
+  private mutating func noteLargeValues(of batch: ChangeBatch, _ whole: [UInt64: WholeLargeValue]) {
+    batch.forEachLargeValue { value in
+      if mentioned[value.number] == nil || whole[value.number]?.matches(value) == true {
+        mentioned[value.number] = value
+      }
+    }
+  }
+}
