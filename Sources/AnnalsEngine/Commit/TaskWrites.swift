@@ -81,10 +81,12 @@ final class TaskWrites: @unchecked Sendable {
       takeJobs(into: &jobs, &returning)
       guard !jobs.isEmpty else { return }
       let start = ContinuousClock.now
-      let count = writer.commit(jobs)
-      jobs.removeFirst(count)
-      let joined = jobs.count + lock.withLock { waiting.count }
+      let (count, failure) = writer.commit(jobs)
+      // Before the tasks go on: those that write again at once are expected, and not yet here.
+      let joined = jobs.count - count + lock.withLock { waiting.count }
       returning.begin(released: count, joined: joined, since: count > 1 ? start : nil)
+      for job in jobs.prefix(count) { job.end(failure) }
+      jobs.removeFirst(count)
       writer.checkpointIfDue()
     }
   }
@@ -121,9 +123,9 @@ extension StoreWriter {
     try await taskWrites.run(with: self, body)
   }
 
-  /// Runs jobs, as many as one sync may serve, and resumes their tasks once that is done. Returns
-  /// how many.
-  fileprivate func commit(_ jobs: [TaskWrites.Job]) -> Int {
+  /// Runs jobs, as many as one sync may serve. Returns how many, and the error that kept them from
+  /// being acknowledged: nobody had a turn, or the sync failed for those who had.
+  fileprivate func commit(_ jobs: [TaskWrites.Job]) -> (count: Int, failure: (any Error)?) {
     var count = 0
     do {
       try write(unless: { jobs.allSatisfy { $0.isCancelled() } }) { writer in
@@ -137,12 +139,9 @@ extension StoreWriter {
           else { break }
         }
       }
-      for job in jobs.prefix(count) { job.end(nil) }
+      return (count, nil)
     } catch {
-      // Nobody had a turn, or the sync failed for those who had.
-      if count == 0 { count = jobs.count }
-      for job in jobs.prefix(count) { job.end(error) }
+      return (count == 0 ? jobs.count : count, error)
     }
-    return count
   }
 }
