@@ -211,6 +211,13 @@ public func pthread_create(
   _ body: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer?,
   _ argument: UnsafeMutableRawPointer?
 ) -> Int32 { -1 }
+public func pthread_key_create(
+  _ key: UnsafeMutablePointer<pthread_key_t>,
+  _ destructor: (@convention(c) (UnsafeMutableRawPointer) -> Void)?
+) -> Int32 { -1 }
+public func pthread_getspecific(_ key: pthread_key_t) -> UnsafeMutableRawPointer? { nil }
+@discardableResult
+public func pthread_setspecific(_ key: pthread_key_t, _ value: UnsafeRawPointer?) -> Int32 { -1 }
 @discardableResult
 public func pthread_mutex_init(
   _ mutex: UnsafeMutablePointer<pthread_mutex_t>,
