@@ -25,9 +25,10 @@ extension Trait where Self == Deadline {
 /// issue if it does not end in so many seconds, and cancels it.
 ///
 /// A second counts when the concurrency pool has had a turn, too: a crowded machine gets more time.
+/// `grace` is how many more seconds the body has, once it is cancelled, before the process exits.
 /// - Throws: what the body throws.
 package func withDeadline(
-  seconds: Int, sourceLocation: SourceLocation = #_sourceLocation,
+  seconds: Int, grace: Int = 30, sourceLocation: SourceLocation = #_sourceLocation,
   _ body: @Sendable () async throws -> Void
 ) async throws {
   try await withoutActuallyEscaping(body) { body in
@@ -36,7 +37,7 @@ package func withDeadline(
       try await elapse(seconds: seconds)
       Issue.record("the test did not end in \(seconds) s", sourceLocation: sourceLocation)
       work.cancel()
-      try await elapse(seconds: min(seconds, 30))
+      try await elapse(seconds: grace)
       FileHandle.standardError.write(Data("A test cannot be ended: the process exits.\n".utf8))
       exit(EXIT_FAILURE)
     }

@@ -35,7 +35,9 @@ import Testing
     let task = Task(executorPreference: ThreadPerJob()) {
       try await store.commit(expecting: expecting, body)
     }
-    while store.writer.taskWrites.addedCount == count { await Task.yield() }
+    while store.writer.taskWrites.addedCount == count, !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(1))
+    }
     return task
   }
 
