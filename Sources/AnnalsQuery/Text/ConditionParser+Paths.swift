@@ -34,15 +34,25 @@ extension ConditionParser {
   package static func parsePaths(
     _ text: String, over entity: Entity, in schema: Schema
   ) throws(ConditionTextError) -> [PropertyPath] {
+    try parseList(text, of: "paths", over: entity, in: schema) {
+      (parser) throws(ConditionTextError) in try parser.path().0
+    }
+  }
+
+  /// Reads elements with commas between. `name` is what messages call them.
+  static func parseList<Element>(
+    _ text: String, of name: String, over entity: Entity, in schema: Schema,
+    _ element: (inout ConditionParser) throws(ConditionTextError) -> Element
+  ) throws(ConditionTextError) -> [Element] {
     guard text.utf8.count <= longestText else {
-      throw ConditionTextError(column: 1, reason: "paths are at most \(longestText) bytes")
+      throw ConditionTextError(column: 1, reason: "\(name) are at most \(longestText) bytes")
     }
     var parser = ConditionParser(text, entity, schema, { _ in 0 })
     try parser.advance()
-    var paths: [PropertyPath] = []
-    repeat { paths.append(try parser.path().0) } while try parser.consume(",")
+    var elements: [Element] = []
+    repeat { elements.append(try element(&parser)) } while try parser.consume(",")
     guard parser.token.kind == .end else { throw parser.expected("a comma or the end") }
-    return paths
+    return elements
   }
 
   /// Reads a path and finds what is there.

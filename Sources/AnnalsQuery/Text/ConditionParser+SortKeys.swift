@@ -5,15 +5,9 @@ extension ConditionParser {
   package static func parseSortKeys(
     _ text: String, over entity: Entity, in schema: Schema
   ) throws(ConditionTextError) -> [SortKey] {
-    guard text.utf8.count <= longestText else {
-      throw ConditionTextError(column: 1, reason: "sort keys are at most \(longestText) bytes")
+    try parseList(text, of: "sort keys", over: entity, in: schema) {
+      (parser) throws(ConditionTextError) in try parser.sortKey()
     }
-    var parser = ConditionParser(text, entity, schema, { _ in 0 })
-    try parser.advance()
-    var keys: [SortKey] = []
-    repeat { keys.append(try parser.sortKey()) } while try parser.consume(",")
-    guard parser.token.kind == .end else { throw parser.expected("a comma or the end") }
-    return keys
   }
 
   private mutating func sortKey() throws(ConditionTextError) -> SortKey {
