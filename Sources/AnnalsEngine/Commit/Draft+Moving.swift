@@ -82,7 +82,11 @@ extension Draft {
       let value = try movedValue(of: object, property.number, in: entity, moves, result.largeValues)
       try result.put(value, in: property.number, row: target.row, of: target.entity)
     }
-    result.noteInsertion(target.entity, target.row)
+    if isKept {
+      result.touch(target.entity, target.row)
+    } else {
+      result.noteInsertion(target.entity, target.row)
+    }
   }
 
   /// A value as the draft of the turn stores it.
