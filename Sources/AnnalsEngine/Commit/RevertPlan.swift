@@ -5,13 +5,13 @@ public struct RevertPlan: Sendable {
   /// The transaction to revert.
   public let transaction: TransactionHeader
   /// How many objects would be deleted.
-  public let deletions: Int
+  public internal(set) var deletions = 0
   /// How many objects would be updated.
-  public let updates: Int
+  public internal(set) var updates = 0
   /// How many objects would be revived.
-  public let revivals: Int
+  public internal(set) var revivals = 0
   /// What later transactions changed, so that the revert is refused; empty if it is possible.
-  public let conflicts: [PropertyConflict]
+  public internal(set) var conflicts: [PropertyConflict] = []
 
   /// The properties whose values before or after the transaction were erased since, so that it is
   /// unknown what to restore, or whether they are still as it left them; by name, without
@@ -21,6 +21,10 @@ public struct RevertPlan: Sendable {
   /// The entities whose definitions the transaction changed, if it cannot be reverted for that: it
   /// changed nothing else, or removed or renamed an entity or property. By name; empty for others.
   public internal(set) var redefined: [String] = []
+
+  init(_ transaction: TransactionHeader) {
+    self.transaction = transaction
+  }
 
   /// Why the transaction cannot be reverted; nil if it can.
   package var refusal: AnnalsError? {

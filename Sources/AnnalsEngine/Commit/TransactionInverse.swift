@@ -2,81 +2,95 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
-/// What undoes one transaction: its changes, and the states before and after it.
+/// What undoes one transaction: its changes, read frame by frame, and the states beside it.
 package struct TransactionInverse {
   private let version: StoreVersion
-  private let header: TransactionHeader
-  fileprivate let transaction: Transaction
+  private let number: Int64
+  fileprivate let history: History
   fileprivate let before: State
   private let after: State
-  private var conflicts: [PropertyConflict] = []
+  package private(set) var plan: RevertPlan
   /// The most conflicts that are reported.
   private static let limit = 20
 
+  /// Reads the changes of a transaction, and the states beside it. Throws as
+  /// `StoreVersion.transaction(_:)`. O(changes) time, memory for the two states and one frame.
+  package init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
+    self.version = version
+    self.number = number
+    history = try version.history(of: number)
+    after = try version.state(at: number)
+    before = try version.state(at: number - 1)
+    var found: TransactionHeader?
+    try AnnalsError.narrowing { [history] in try history.forEachHeader { found = $0 } }
+    guard let header = found else {
+      throw AnnalsError(.damaged, "transaction \(number) cannot be found; verify the store")
+    }
+    plan = RevertPlan(header)
+    try count()
+    plan.redefined = redefined(by: header)
+  }
+
+  private mutating func count() throws(AnnalsError) {
+    var counts: [ChangeKind: Int] = [:]
+    var erased: [String] = []
+    let history = history
+    try history.eachChange { (change) throws(AnnalsError) in
+      counts[change.kind, default: 0] += 1
+      for name in change.erasedProperties where !erased.contains(name) { erased.append(name) }
+    }
+    plan.deletions = counts[.insert] ?? 0
+    plan.updates = counts[.update] ?? 0
+    plan.revivals = counts[.delete] ?? 0
+    plan.erased = erased
+  }
+
   /// The entities that the transaction defined, if undoing its other changes would leave half of it
   /// standing: it changed nothing else, or it removed or renamed what they have.
-  private var redefined: [String] {
-    let changed = transaction.schemaChange
+  private func redefined(by header: TransactionHeader) -> [String] {
+    let changed = header.schemaChange
     guard !changed.isEmpty else { return [] }
     let isHalf = changed.contains { entity in
       before.schema.entity(numbered: entity.number).map(entity.removesOrRenames) ?? false
     }
-    return transaction.changes.isEmpty || isHalf ? changed.map(\.name) : []
-  }
-
-  package init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
-    self.version = version
-    transaction = try version.transaction(number)
-    header = TransactionHeader(
-      part: transaction, changeCount: transaction.changes.count, isSelected: true)
-    after = try version.state(at: number)
-    before = try version.state(at: number - 1)
-  }
-
-  package var plan: RevertPlan {
-    var counts: [ChangeKind: Int] = [:]
-    for change in transaction.changes { counts[change.kind, default: 0] += 1 }
-    var plan = RevertPlan(
-      transaction: header, deletions: counts[.insert] ?? 0, updates: counts[.update] ?? 0,
-      revivals: counts[.delete] ?? 0, conflicts: conflicts)
-    plan.redefined = redefined
-    for change in transaction.changes {
-      for name in change.erasedProperties where !plan.erased.contains(name) {
-        plan.erased.append(name)
-      }
-    }
-    return plan
+    return header.changeCount == 0 || isHalf ? changed.map(\.name) : []
   }
 
   /// Finds the properties that differ from what the transaction left, and the references to
   /// restore that lead to objects deleted since.
   package mutating func compare(with current: State) throws(AnnalsError) {
-    conflicts = []
-    for change in transaction.changes {
-      guard conflicts.count < TransactionInverse.limit else { return }
-      let entry = change.entry
-      let exists = try AnnalsError.translating { () throws(StateFault) in
-        try current.contains(entry.entity, entry.row)
-      }
-      if exists == (entry.kind == .delete) || current.schema.hasRemoved(entry.entity) {
-        add(change, property: nil)
-        continue
-      }
-      let removed = current.schema.entity(numbered: entry.entity)?.removedProperties ?? []
-      let touched = try properties(of: change)
-      let restorable = touched.filter { !removed.contains($0) }
-      if entry.kind == .update, restorable.isEmpty { add(change, property: touched.first) }
-      for property in restorable {
-        try AnnalsError.translating { () throws(StateFault) in
-          if entry.kind != .delete,
-            try !current.hasSameValue(entry.entity, entry.row, property, as: after)
-          {
-            add(change, property: property)
-          } else if entry.kind != .insert,
-            let target = try firstLost(of: entry, property, in: current)
-          {
-            add(change, property: property, lost: target)
-          }
+    plan.conflicts = []
+    let history = history
+    try history.eachChange { (change) throws(AnnalsError) in
+      guard plan.conflicts.count < TransactionInverse.limit else { return }
+      try compare(change, with: current)
+    }
+  }
+
+  private mutating func compare(
+    _ change: Change, with current: State
+  ) throws(AnnalsError) {
+    let entry = change.entry
+    let exists = try AnnalsError.translating { () throws(StateFault) in
+      try current.contains(entry.entity, entry.row)
+    }
+    if exists == (entry.kind == .delete) || current.schema.hasRemoved(entry.entity) {
+      return add(change, property: nil)
+    }
+    let removed = current.schema.entity(numbered: entry.entity)?.removedProperties ?? []
+    let touched = properties(of: change)
+    let restorable = touched.filter { !removed.contains($0) }
+    if entry.kind == .update, restorable.isEmpty { add(change, property: touched.first) }
+    for property in restorable {
+      try AnnalsError.translating { () throws(StateFault) in
+        if entry.kind != .delete,
+          try !current.hasSameValue(entry.entity, entry.row, property, as: after)
+        {
+          add(change, property: property)
+        } else if entry.kind != .insert,
+          let target = try firstLost(of: entry, property, in: current)
+        {
+          add(change, property: property, lost: target)
         }
       }
     }
@@ -108,7 +122,7 @@ package struct TransactionInverse {
 
   /// The properties that must still be as the transaction left them: the changed ones; all of an
   /// inserted object.
-  private func properties(of change: Change) throws(AnnalsError) -> [PropertyNumber] {
+  private func properties(of change: Change) -> [PropertyNumber] {
     if change.kind == .insert {
       return change.entity.readableProperties.map(\.number)
     }
@@ -119,7 +133,7 @@ package struct TransactionInverse {
     _ change: Change, property: PropertyNumber?, lost target: ObjectReference? = nil
   ) {
     guard let target else {
-      conflicts.append(
+      plan.conflicts.append(
         PropertyConflict(
           change, property, named: after, with: lastChange(of: change.objectID, property)))
       return
@@ -128,11 +142,11 @@ package struct TransactionInverse {
     var conflict = PropertyConflict(change, property, named: after, with: nil)
     conflict.changedBy = lastChange(of: id, nil)?.transactionNumber
     conflict.lostReference = before.schema.nameText(of: target, key: before.keyText(of: target))
-    conflicts.append(conflict)
+    plan.conflicts.append(conflict)
   }
 
   private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Change? {
-    try? version.lastChange(of: object, after: transaction.number) { change in
+    try? version.lastChange(of: object, after: number) { change in
       guard let property, change.kind == .update else { return true }
       return change.touches(property)
     }
@@ -153,6 +167,15 @@ extension Change {
   }
 }
 
+extension History {
+  /// As `forEachChange`, with what a body of the engine throws.
+  fileprivate func eachChange(
+    _ body: (Change) throws(AnnalsError) -> Void
+  ) throws(AnnalsError) {
+    try AnnalsError.narrowing { try forEachChange(body) }
+  }
+}
+
 extension Schema {
   fileprivate func hasRemoved(_ entity: EntityNumber) -> Bool {
     self.entity(numbered: entity)?.isRemoved ?? true
@@ -162,21 +185,25 @@ extension Schema {
 extension Draft {
   /// Undoes every change of a transaction; requires that there are no conflicts.
   package mutating func undo(_ inverse: TransactionInverse) throws(AnnalsError) {
-    for change in inverse.transaction.changes {
-      let entry = change.entry
-      do throws(StateFault) {
-        switch entry.kind {
-        case .insert: try reader.state.deleteRow(entry.entity, entry.row)
-        case .delete: try reader.state.insertRow(entry.entity, row: entry.row)
-        case .update: break
-        }
-      } catch {
-        throw AnnalsError(error)
-      }
-      touch(entry.entity, entry.row)
-      if entry.kind != .insert { try restore(change, of: inverse) }
-    }
+    try inverse.history.eachChange { (change) throws(AnnalsError) in try undo(change, of: inverse) }
     earlier = inverse.before
+  }
+
+  private mutating func undo(
+    _ change: Change, of inverse: TransactionInverse
+  ) throws(AnnalsError) {
+    let entry = change.entry
+    do throws(StateFault) {
+      switch entry.kind {
+      case .insert: try reader.state.deleteRow(entry.entity, entry.row)
+      case .delete: try reader.state.insertRow(entry.entity, row: entry.row)
+      case .update: break
+      }
+    } catch {
+      throw AnnalsError(error)
+    }
+    touch(entry.entity, entry.row)
+    if entry.kind != .insert { try restore(change, of: inverse) }
   }
 
   /// Gives an object the values that it had before a change of it.

@@ -7,15 +7,20 @@ import AnnalsModel
 extension StoreVersion {
   /// The transaction of this number; throws as `Store.transaction(_:)` does.
   package func transaction(_ number: Int64) throws(AnnalsError) -> Transaction {
-    guard number > view.base else { throw pruned(number) }
-    guard number <= view.head.number else { throw .beyondHead(number, head: view.head.number) }
-    if let gap = view.gap(at: number) { throw .lost(number, gap) }
-    let one = History(version: self, after: number - 1, through: number, condition: .always)
-    var cursor = try one.makeCursor()
+    var cursor = try history(of: number).makeCursor()
     guard let transaction = try cursor.next() else {
       throw AnnalsError(.damaged, "transaction \(number) cannot be found; verify the store")
     }
     return transaction
+  }
+
+  /// The history of one transaction alone, to read frame by frame. Throws as `transaction(_:)`,
+  /// before it reads.
+  package func history(of number: Int64) throws(AnnalsError) -> History {
+    guard number > view.base else { throw pruned(number) }
+    guard number <= view.head.number else { throw .beyondHead(number, head: view.head.number) }
+    if let gap = view.gap(at: number) { throw .lost(number, gap) }
+    return History(version: self, after: number - 1, through: number, condition: .always)
   }
 
   /// The last transaction up to and including a position whose state can be read. Reads the clock
