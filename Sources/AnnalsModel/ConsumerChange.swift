@@ -42,12 +42,17 @@ package struct ConsumerState: Sendable {
   }
 }
 
-extension ConsumerState: Equatable {
+extension ConsumerState: Hashable {
   /// Texts are compared by their bytes.
   package static func == (a: ConsumerState, b: ConsumerState) -> Bool {
     a.name.hasSameBytes(as: b.name) && a.kind.hasSameBytes(as: b.kind)
       && a.isBlocking == b.isBlocking && a.lease == b.lease && a.registered == b.registered
       && a.lastSeen == b.lastSeen && a.number == b.number && a.openingID == b.openingID
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(registered)
+    hasher.combine(number)
   }
 }
 

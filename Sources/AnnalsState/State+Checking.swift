@@ -3,8 +3,8 @@ import AnnalsModel
 
 // Checks for `verify` and tests: whether a state keeps its invariants, and where two states differ.
 
-/// A difference between two states.
-package enum StateDifference: Hashable, Sendable {
+/// Where two states that should be equal differ.
+package enum StateMismatch: Hashable, Sendable {
   /// An object exists in only one of them.
   case object(entity: EntityNumber, row: Int64, isInFirst: Bool)
   /// A value differs.
@@ -40,7 +40,7 @@ extension State {
   /// of, make no difference.
   package static func firstDifference(
     _ a: State, _ b: State
-  ) throws(StateFault) -> StateDifference? {
+  ) throws(StateFault) -> StateMismatch? {
     let entities = Set(a.tables.map(\.number)).union(b.tables.map(\.number)).sorted()
     for entity in entities {
       let difference = try firstDifference(
@@ -52,7 +52,7 @@ extension State {
 
   private static func firstDifference(
     _ entity: EntityNumber, _ a: Table?, _ b: Table?
-  ) throws(StateFault) -> StateDifference? {
+  ) throws(StateFault) -> StateMismatch? {
     var rowsA = RowCursor(a)
     var rowsB = RowCursor(b)
     var columns: [(property: PropertyNumber, a: Int?, b: Int?)] = []

@@ -10,6 +10,7 @@ enum FolderRules {
     "AnnalsCommand": ["Arguments", "Output", "Git", "Picture", "Timelines", "Commands", ""],
     "AnnalsEngine": [
       "Errors", "Options", "Reading", "States", "Head", "History", "Merging", "Commit",
+      "Consumers", "Verify", "Maintenance",
     ],
     "AnnalsExchange": ["JSON", "", "Programs"],
     "AnnalsFormat": [

@@ -56,7 +56,8 @@ enum TidyRules {
     "AnnalsLog": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
     "AnnalsInspection": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
     "AnnalsEngine": [
-      "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", "SystemPackage",
+      "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
+      "AnnalsInspection", "SystemPackage",
     ],
     "AnnalsDescription": ["AnnalsModel", "AnnalsFormat", "AnnalsInspection", "AnnalsStorage"],
     "AnnalsSalvage": [
@@ -65,7 +66,7 @@ enum TidyRules {
     ],
     "Annals": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-      "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", "SystemPackage",
+      "AnnalsEngine", "AnnalsQuery", "SystemPackage",
       "Foundation", "FoundationEssentials", "Observation",
     ],
     "AnnalsExchange": [

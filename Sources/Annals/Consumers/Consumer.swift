@@ -1,7 +1,5 @@
 import AnnalsEngine
-import AnnalsLog
 import AnnalsModel
-import Foundation
 
 /// A named reader of a store's history, whose position the store keeps.
 ///
@@ -26,24 +24,12 @@ public struct Consumer: Sendable {
   ///
   /// Throws `.notFound` if the consumer was removed.
   public var status: ConsumerStatus {
-    get throws(AnnalsError) {
-      ConsumerStatus(try state, store.version, now: store.environment.clock())
-    }
+    get throws(AnnalsError) { try store.writer.status(ofConsumer: name) }
   }
 
   /// The position up to which the consumer has read. Throws `.notFound` if it was removed.
   public var token: Token {
-    get throws(AnnalsError) {
-      let state = try state
-      return Token(store: store.writer.log.store, number: state.number, opening: state.openingID)
-    }
-  }
-
-  private var state: ConsumerState {
-    get throws(AnnalsError) {
-      guard let state = store.writer.log.consumer(name) else { throw .noConsumer(name) }
-      return state
-    }
+    get throws(AnnalsError) { try status.token }
   }
 
   /// The transactions that the consumer has not read, oldest first, up to the newest acknowledged
@@ -92,48 +78,13 @@ public struct Consumer: Sendable {
   /// - Throws: `.otherStore`, `.beyondHead`; `.notFound` if the consumer was removed; `.readOnly`,
   ///   `.closed`, `.poisoned`.
   public func advance(to token: Token, mayGoBack: Bool = false) throws(AnnalsError) {
-    let log = store.writer.log
-    guard token.store == log.store else {
-      throw .otherStore(token: token, store: log.store)
-    }
-    let head = store.token.number
-    guard token.number <= head else { throw .beyondHead(token.number, head: head) }
-    let state = try state
-    let isBehind = !mayGoBack && token.number < state.number
-    try store.writer.note(
-      ConsumerAdvance(
-        state, lastSeen: store.environment.clock(),
-        number: isBehind ? state.number : token.number,
-        openingID: isBehind ? state.openingID : token.opening, mayGoBack: mayGoBack))
+    try store.writer.advance(consumer: name, to: token, mayGoBack: mayGoBack)
   }
 
   /// How far the consumer is behind. Reads the history that it has not read, without values.
   ///
   /// Throws `.notFound` if it was removed, `.damaged` if the history cannot be read.
   public func lag() throws(AnnalsError) -> ConsumerLag {
-    let number = try state.number
-    let version = store.version
-    let base = version.view.base
-    var changes = 0
-    var oldest: Date?
-    let rest = History(
-      version: version, after: min(max(number, base), version.head.number),
-      through: version.head.number, condition: .always)
-    try AnnalsError.narrowing {
-      try rest.forEachHeader { header in
-        changes += header.changeCount
-        oldest = min(oldest ?? header.timestamp, header.timestamp)
-      }
-    }
-    let now = Date(store.environment.clock())
-    return ConsumerLag(
-      transactions: max(0, version.head.number - number), changes: changes,
-      time: oldest.map { max(0, now.timeIntervalSince($0)) } ?? 0, isPruned: number < base)
-  }
-}
-
-extension AnnalsError {
-  static func noConsumer(_ name: String) -> AnnalsError {
-    AnnalsError(.notFound, "the store has no consumer `\(name)`; register it again")
+    try store.writer.lag(ofConsumer: name)
   }
 }

@@ -1,19 +1,12 @@
 import AnnalsEngine
-import AnnalsFormat
-import AnnalsLog
 import AnnalsModel
+import Foundation
 
 extension Store {
   /// The consumers by name: those of all processes as of the newest transaction known here, with
   /// advances that this store has not written yet. Call `refresh()` to see what others have
   /// written.
-  public var consumers: [ConsumerStatus] {
-    let list = writer.log.consumers.list
-    if list.isEmpty { return [] }
-    let version = version
-    let now = environment.clock()
-    return list.map { ConsumerStatus($0, version, now: now) }
-  }
+  public var consumers: [ConsumerStatus] { writer.consumers }
 
   /// The consumer of this name. Registers it if it does not exist; renews its lease if it does.
   ///
@@ -40,65 +33,19 @@ extension Store {
     _ name: String, kind: String? = nil, blocking: Bool? = nil, lease: ConsumerLease? = nil,
     startingAfter start: (any HistoryPosition)? = nil
   ) throws(AnnalsError) -> Consumer {
-    try Store.requireFit(name, kind: kind)
-    try refresh()
-    let log = writer.log
-    if let known = log.consumer(name) {
-      let now = environment.clock()
-      let wanted = known.changed(kind: kind, isBlocking: blocking, lease: lease)
-      // A caller that makes it blocking again must not find out later that a prune did not wait.
-      let start = version.view.leaseStart(of: known, now: now)
-      if wanted == known, known.isLeaseRunning(at: now, since: start) || !known.isBlocking {
-        if !options.isReadOnly { try writer.note(ConsumerAdvance(known, lastSeen: now)) }
-        return Consumer(store: self, name: name)
-      }
-    }
-    if options.isReadOnly {
-      guard log.consumer(name) != nil, kind == nil, blocking == nil, lease == nil else {
-        throw .readOnlyStore(log.path)
-      }
-      return Consumer(store: self, name: name)
-    }
-    let token = try start.map { position throws(AnnalsError) in try self.token(at: position) }
-    try AnnalsError.narrowing {
-      try writer.changeConsumers { writer in
-        var state = try writer.log.consumer(name) ?? self.newConsumer(name, after: token)
-        state = state.changed(kind: kind, isBlocking: blocking, lease: lease)
-        // A moment beyond this one is of a clock that was ahead.
-        state.lastSeen = self.environment.clock()
-        return [.set(state)]
-      }
+    let settings = ConsumerSettings(kind: kind, isBlocking: blocking, lease: lease)
+    try writer.register(consumer: name, settings) { () throws(AnnalsError) in
+      guard let start else { return nil }
+      return try token(at: start)
     }
     return Consumer(store: self, name: name)
-  }
-
-  private func newConsumer(
-    _ name: String, after token: Token?
-  ) throws(AnnalsError) -> ConsumerState {
-    guard writer.log.consumers.count < FormatLimits.maximumConsumers else {
-      throw AnnalsError(
-        .tooLarge,
-        "the store has \(FormatLimits.maximumConsumers) consumers, the most that it can have; "
-          + "remove some")
-    }
-    let now = environment.clock()
-    return ConsumerState(
-      name: name, kind: "", isBlocking: false, lease: nil, registered: now, lastSeen: now,
-      number: token?.number ?? writer.log.view.base, openingID: token?.opening ?? 0)
   }
 
   /// Removes a consumer. Returns whether it existed. Synced before this returns. Throws as `write`
   /// does.
   @discardableResult
   public func removeConsumer(_ name: String) throws(AnnalsError) -> Bool {
-    var isThere = false
-    try AnnalsError.narrowing {
-      try writer.changeConsumers { writer in
-        isThere = writer.log.consumer(name) != nil
-        return isThere ? [.remove(name: name)] : []
-      }
-    }
-    return isThere
+    try writer.remove(consumer: name)
   }
 
   /// The transactions that a consumer has not read, and then each new one as it is acknowledged:
@@ -108,27 +55,15 @@ extension Store {
   ) throws(AnnalsError) -> TransactionStream {
     try changes(after: consumer.token, where: condition)
   }
-
-  private static func requireFit(_ name: String, kind: String?) throws(AnnalsError) {
-    let limit = FormatLimits.maximumConsumerText
-    guard !name.isEmpty, name.utf8.count <= limit, kind?.utf8.count ?? 0 <= limit else {
-      throw AnnalsError(
-        .invalidArgument,
-        "a consumer has a name of 1 to \(limit) bytes of UTF-8, and a kind of at most \(limit); "
-          + "`\(name.prefix(40))` has \(name.utf8.count), its kind \(kind?.utf8.count ?? 0)")
-    }
-  }
 }
 
-extension ConsumerState {
-  /// The state with the settings that are given.
-  fileprivate func changed(
-    kind: String?, isBlocking: Bool?, lease: ConsumerLease?
-  ) -> ConsumerState {
-    var result = self
-    if let kind { result.kind = kind }
-    if let isBlocking { result.isBlocking = isBlocking }
-    if let lease { result.lease = lease.length }
-    return result
-  }
+extension ConsumerStatus {
+  /// When it was registered.
+  public var registered: Date { Date(registration) }
+  /// When it last advanced or was opened, by the clock of then.
+  public var lastSeen: Date { Date(lastAdvance) }
+  /// When its lease expires; nil if never. A lease counts from when the consumer was last seen. If
+  /// a clock was ahead or behind then, it counts from the latest date that is certain: that of its
+  /// registration or of the history that it has read.
+  public var expiry: Date? { expires.map { Date($0) } }
 }

@@ -47,7 +47,7 @@ final class KeptProjections: Sendable {
   var all: [any AnyProjectionSlot] { slots.withLock { $0 } }
 
   /// The states to save; projections that fail are left out.
-  func imagesOfAll() -> [ProjectionImage] {
+  private func imagesOfWorking() -> [ProjectionImage] {
     // On a barred thread the next call would trap; this traps first, with the same message.
     barred.requireOutside("a write, checkpoint or refresh")
     return all.compactMap { try? $0.image() }
@@ -55,7 +55,7 @@ final class KeptProjections: Sendable {
 
   /// Throws `.unsupported` if a projection has a saved state and cannot be rebuilt without it;
   /// `what` names the file that would lack it.
-  func requireMakeable(in version: StoreVersion, for what: String) throws(AnnalsError) {
+  private func requireMakeable(in version: StoreVersion, for what: String) throws(AnnalsError) {
     guard version.base.number > 0 else { return }
     let saved = version.view.savedProjections
     for slot in all where saved.contains(where: { $0.isNamed(slot.name) }) {
@@ -72,7 +72,7 @@ final class KeptProjections: Sendable {
   }
 
   /// The states to save. Throws if a projection fails.
-  func imagesOfAllOrThrow() throws(AnnalsError) -> [ProjectionImage] {
+  private func imagesOfAll() throws(AnnalsError) -> [ProjectionImage] {
     var images: [ProjectionImage] = []
     for slot in all {
       if let image = try slot.image() { images.append(image) }
@@ -87,6 +87,11 @@ extension KeptProjections {
     ProjectionSaving(
       unsavedChanges: { self.all.map(\.unsavedChanges).max() ?? 0 },
       imagesToSave: { self.all.compactMap { try? $0.imageIfFree() } },
+      imagesOfAll: { () throws(AnnalsError) in try self.imagesOfAll() },
+      imagesOfWorking: { self.imagesOfWorking() },
+      requireMakeable: { (version, what) throws(AnnalsError) in
+        try self.requireMakeable(in: version, for: what)
+      },
       noteSaved: { self.noteSaved($0) })
   }
 

@@ -36,7 +36,7 @@ extension Store {
     _ = try AnnalsError.translating { () throws(LogError) in
       try version.view.backUp(
         to: path, in: fileSystemOfCopies, like: originalOfCopies
-      ) { try Store.requireSound($0, copiedFrom: $1) }
+      ) { try StoreWriter.requireSound($0, copiedFrom: $1) }
     }
     return version.token
   }

@@ -70,6 +70,60 @@ extension Store {
     return try version.token(of: number(at: position, in: version))
   }
 
+  /// For each property of an object that has a value, or had one since the object was inserted, who
+  /// set or cleared it last.
+  ///
+  /// Reads the object's history backward to its insertion, or until every property is accounted
+  /// for, skipping what cannot concern the object; and at a position in the past it costs what
+  /// `snapshot(at:)` does.
+  ///
+  /// - Parameters:
+  ///   - object: the object's identity; it may be deleted.
+  ///   - position: a token, a number or a date; nil is the newest position.
+  /// - Returns: the lines as of that position; of an object deleted by then, those of its end.
+  /// - Throws: `.otherStore` for an object of another store; `.noSuchObject` if there was no such
+  ///   object by then, or if all that the store knew of it is pruned; as `snapshot(at:)` does for
+  ///   the position, and `.damaged` or `.io` if history cannot be read.
+  public func blame(
+    _ object: ObjectID, at position: (any HistoryPosition)? = nil
+  ) throws(AnnalsError) -> Blame {
+    let version = version
+    try object.requireOwn(version.store)
+    return try version.blame(object, at: number(atOrNewest: position, in: version))
+  }
+
+  /// The net difference between the states at two positions, in either order. Names are those of
+  /// the later schema. What was removed from it in between differs like everything else: values
+  /// were cleared, objects deleted.
+  ///
+  /// Costs the transactions between them, and making the two states. Throws as
+  /// `history(after:before:where:)` does.
+  public func diff(
+    from first: any HistoryPosition, to second: (any HistoryPosition)? = nil
+  ) throws(AnnalsError) -> StateDifference {
+    let version = version
+    return try version.difference(
+      from: number(at: first, in: version), to: number(atOrNewest: second, in: version))
+  }
+
+  /// Calls `body` with each change of `diff` in turn, with the states before and after, without
+  /// keeping the changes.
+  package func forEachDifference(
+    from first: any HistoryPosition, to second: (any HistoryPosition)? = nil,
+    _ body: (Change, _ old: StateReader, _ new: StateReader) throws -> Void
+  ) throws {
+    let version = version
+    try version.forEachDifference(
+      from: number(at: first, in: version), to: number(atOrNewest: second, in: version), body)
+  }
+
+  private func number(
+    atOrNewest position: (any HistoryPosition)?, in version: StoreVersion
+  ) throws(AnnalsError) -> Int64 {
+    guard let position else { return version.view.head.number }
+    return try number(at: position, in: version)
+  }
+
   /// The transaction of a position in a version of this store, as `StoreVersion.number(at:_:)`
   /// finds it.
   package func number(

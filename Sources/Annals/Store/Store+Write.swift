@@ -134,7 +134,6 @@ extension Store {
   /// itself when the log since the last checkpoint exceeds the size of a new one. First brings all
   /// registered projections up to date and saves them; one that fails keeps its saved state.
   public func checkpoint() throws(AnnalsError) {
-    let images = projections.imagesOfAll()
-    try AnnalsError.narrowing { try writer.writeAlone { try $0.checkpoint(saving: images) } }
+    try writer.checkpoint()
   }
 }

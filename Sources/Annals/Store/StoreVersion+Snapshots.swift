@@ -15,13 +15,10 @@ extension StoreVersion {
     at number: Int64, withOnly objects: Set<ObjectReference>? = nil
   ) throws(AnnalsError) -> Snapshot {
     if holdsValues, number == view.head.number { return snapshot }
-    let state = try state(
-      at: number, keeping: objects.map { NamingProperties(view, andAllOf: $0) })
+    let reader = try reader(at: number, withOnly: objects)
     let position = try AnnalsError.translating { () throws(LogError) in
       try view.position(of: number)
     }
-    return Snapshot(
-      reader: StateReader(state: state, store: store, largeValues: LogLargeValues(view)),
-      position: position, bindings: records)
+    return Snapshot(reader: reader, position: position, bindings: records)
   }
 }

@@ -34,6 +34,17 @@ extension StoreVersion {
     }
   }
 
+  /// A reader of the state just after a transaction. With `objects`, only keys, relationships and
+  /// the values of these objects are reliable.
+  package func reader(
+    at number: Int64, withOnly objects: Set<ObjectReference>? = nil
+  ) throws(AnnalsError) -> StateReader {
+    if holdsValues, number == view.head.number { return reader(of: state) }
+    let state = try state(
+      at: number, keeping: objects.map { NamingProperties(view, andAllOf: $0) })
+    return StateReader(state: state, store: store, largeValues: LogLargeValues(view))
+  }
+
   /// The states just after two transactions, the earlier one first.
   package func states(
     at first: Int64, and second: Int64, keeping naming: NamingProperties

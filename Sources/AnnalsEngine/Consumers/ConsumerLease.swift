@@ -1,5 +1,4 @@
 import AnnalsModel
-import Foundation
 
 /// How long a store waits for a consumer that does not come back.
 ///
@@ -13,7 +12,7 @@ public struct ConsumerLease: Hashable, Sendable {
 
   /// A lease of so many seconds, rounded to microseconds; at most some 146,000 years. Traps for a
   /// number that is negative or none.
-  public static func seconds(_ seconds: TimeInterval) -> ConsumerLease {
+  public static func seconds(_ seconds: Double) -> ConsumerLease {
     insist(seconds >= 0, "a lease cannot last \(seconds) seconds")
     let most = Double(1 << 62)
     return ConsumerLease(length: Int64(min(seconds * 1_000_000, most).rounded(.down)))
@@ -23,7 +22,7 @@ public struct ConsumerLease: Hashable, Sendable {
   public static func days(_ days: Double) -> ConsumerLease { seconds(days * 86_400) }
 
   /// The length in seconds; nil for ever.
-  public var seconds: TimeInterval? { length.map { Double($0) / 1_000_000 } }
+  public var seconds: Double? { length.map { Double($0) / 1_000_000 } }
 
   package init(length: Int64?) {
     // The greatest length that a file may hold.

@@ -1,4 +1,3 @@
-import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
@@ -46,44 +45,24 @@ extension BlameLine: CustomStringConvertible {
   }
 }
 
-extension Store {
-  /// For each property of an object that has a value, or had one since the object was inserted, who
-  /// set or cleared it last.
-  ///
-  /// Reads the object's history backward to its insertion, or until every property is accounted
-  /// for, skipping what cannot concern the object; and at a position in the past it costs what
-  /// `snapshot(at:)` does.
-  ///
-  /// - Parameters:
-  ///   - object: the object's identity; it may be deleted.
-  ///   - position: a token, a number or a date; nil is the newest position.
-  /// - Returns: the lines as of that position; of an object deleted by then, those of its end.
-  /// - Throws: `.otherStore` for an object of another store; `.noSuchObject` if there was no such
-  ///   object by then, or if all that the store knew of it is pruned; as `snapshot(at:)` does for
-  ///   the position, and `.damaged` or `.io` if history cannot be read.
-  public func blame(
-    _ object: ObjectID, at position: (any HistoryPosition)? = nil
-  ) throws(AnnalsError) -> Blame {
-    let version = version
-    try object.requireOwn(version.store)
-    var number = version.view.head.number
-    if let position { number = try self.number(at: position, in: version) }
-    let snapshot = try version.snapshot(
+extension StoreVersion {
+  /// Who last set or cleared each property of an object, as of a transaction. As `Store.blame`.
+  package func blame(_ object: ObjectID, at number: Int64) throws(AnnalsError) -> Blame {
+    try object.requireOwn(store)
+    let reader = try reader(
       at: number, withOnly: [ObjectReference(entity: object.entity, row: object.row)])
     let wanted = History(
-      version: version, after: version.view.base, through: number, condition: .touches(object)
+      version: self, after: view.base, through: number, condition: .touches(object)
     ).reversed()
-    var walk = BlameWalk(object, in: snapshot.schema)
-    if let stored = try snapshot.object(object) {
+    var walk = BlameWalk(object, in: reader.state.schema)
+    if let stored = try reader.object(object) {
       walk.values = stored.values
       walk.isFound = true
     }
     var cursor = try wanted.makeCursor()
     while !walk.isOver, let transaction = try cursor.next() { walk.apply(transaction) }
-    guard walk.isFound else {
-      throw .objectNotFound(object, in: snapshot.schema, of: version.store)
-    }
-    let lines = try walk.lines(LogLargeValues(version.view))
+    guard walk.isFound else { throw .objectNotFound(object, in: reader.state.schema, of: store) }
+    let lines = try walk.lines(LogLargeValues(view))
     return Blame(lines, deletion: walk.deletion)
   }
 }

@@ -3,7 +3,7 @@ import AnnalsLog
 
 extension StoreFinding {
   /// The findings of a log's opening, by offset.
-  static func list(_ report: RecoveryReport) -> [StoreFinding] {
+  package static func list(_ report: RecoveryReport) -> [StoreFinding] {
     var result = report.findings.map { StoreFinding($0, in: report) }
     switch report.tail {
     case .clean, .unclosed: break

@@ -16,7 +16,16 @@ public struct StoreFinding: Sendable, Hashable {
   /// What was found, and what to do about it.
   public let message: String
   /// Where in the file it is, in bytes; nil if it has no place.
-  public internal(set) var offset: UInt64?
+  public let offset: UInt64?
   /// How many bytes of the file, from `offset` on, were skipped because of it.
-  public internal(set) var skippedBytes: UInt64 = 0
+  public let skippedBytes: UInt64
+
+  package init(
+    severity: Severity, message: String, offset: UInt64? = nil, skippedBytes: UInt64 = 0
+  ) {
+    self.severity = severity
+    self.message = message
+    self.offset = offset
+    self.skippedBytes = skippedBytes
+  }
 }

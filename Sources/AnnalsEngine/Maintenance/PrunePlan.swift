@@ -1,8 +1,5 @@
-import AnnalsEngine
-import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
-import Foundation
 
 /// What pruning the history before a position would drop, and what it would keep.
 /// `Store.prune(_:)` carries it out.
@@ -18,17 +15,15 @@ public struct PrunePlan: Sendable {
   public let transactions: Int
   /// How many changes would be dropped with them.
   public let changes: Int
-  /// The date of the oldest dropped transaction; nil if none would be dropped.
-  public let oldest: Date?
-  /// The date of the newest dropped transaction; nil if none would be dropped.
-  public let newest: Date?
+  /// The least and greatest timestamp of the dropped transactions; nil if none would be dropped.
+  package let span: ClosedRange<Timestamp>?
   /// The newest transaction when the plan was made.
   public let head: Int64
   /// How many of the transactions up to `head` would be kept, not counting those that a salvage
   /// found to be lost.
   public let transactionsKept: Int64
-  /// The first date with a state afterwards; nil if every date has one.
-  public let firstDate: Date?
+  /// The first moment with a state afterwards; nil if every moment has one.
+  package let firstMoment: Timestamp?
 
   /// The blocking consumers that have not read everything that would be dropped, and whose lease
   /// ran when the plan was made. Carrying out the plan checks this again.
@@ -38,41 +33,51 @@ public struct PrunePlan: Sendable {
   public var base: Int64 { floor - 1 }
 }
 
-extension Store {
-  /// What a prune before a position would drop: the transaction at the position is kept whole, and
-  /// so is every state from just before it on.
-  ///
-  /// Reads the history that would be dropped, without values. Throws as
-  /// `history(after:before:where:)` does.
-  public func prunePlan(before position: any HistoryPosition) throws(AnnalsError) -> PrunePlan {
-    let version = version
+extension StoreWriter {
+  /// What a prune would drop that makes the transaction after `last` the oldest. Reads the history
+  /// that would be dropped, without values.
+  package func prunePlan(after last: Int64, in version: StoreVersion) throws(AnnalsError)
+    -> PrunePlan
+  {
     let view = version.view
-    let clock = environment.clock
-    let last = max(try version.number(before: position.historyPlace, clock), view.base)
+    let last = max(last, view.base)
     let doomed = History(version: version, after: view.base, through: last, condition: .always)
     var transactions = 0
     var changes = 0
-    var oldest: Date?
-    var newest: Date?
+    var span: ClosedRange<Timestamp>?
     try AnnalsError.narrowing {
       try doomed.forEachHeader { header in
         if header.lost != nil { return }
         transactions += 1
         changes += header.changeCount
-        oldest = min(oldest ?? header.timestamp, header.timestamp)
-        newest = max(newest ?? header.timestamp, header.timestamp)
+        let known = span ?? header.moment...header.moment
+        span = min(known.lowerBound, header.moment)...max(known.upperBound, header.moment)
       }
     }
     let kept = History(
       version: version, after: last, through: view.head.number, condition: .always)
-    let now = clock()
+    let now = now()
     let first = try AnnalsError.translating { () throws(LogError) in
       last == 0 ? nil : try view.firstDate(withBase: last, now: now) ?? now
     }
     return PrunePlan(
       floor: last + 1, oldFloor: view.floor, transactions: transactions, changes: changes,
-      oldest: oldest, newest: newest, head: view.head.number,
-      transactionsKept: Int64(try kept.count()), firstDate: first.map { Date($0) },
-      blockers: consumers.filter { $0.blocks(floor: last + 1) })
+      span: span, head: view.head.number, transactionsKept: Int64(try kept.count()),
+      firstMoment: first, blockers: blockers(ofFloor: last + 1))
   }
+}
+
+extension PrunePlan: CustomStringConvertible {
+  /// What would be dropped: `drops 3 transactions before 12 (7 changes), keeps 23`.
+  public var description: String {
+    let dropped = "\(transactions) \(transactions == 1 ? "transaction" : "transactions")"
+    let size = "\(changes) \(changes == 1 ? "change" : "changes")"
+    let text = "drops \(dropped) before \(floor) (\(size)), keeps \(transactionsKept)"
+    return blockers.isEmpty ? text : text + "; blocked by \(blockers.nameList)"
+  }
+}
+
+extension [ConsumerStatus] {
+  /// Their names, with commas between.
+  var nameList: String { map(\.name).joined(separator: ", ") }
 }

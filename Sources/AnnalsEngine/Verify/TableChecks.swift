@@ -1,4 +1,3 @@
-import AnnalsEngine
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel

@@ -1,5 +1,4 @@
 import AnnalsModel
-import Foundation
 
 /// How much history a store keeps at least; a property of the store, off unless set.
 ///

@@ -1,5 +1,3 @@
-import Foundation
-
 /// What `Store.maintain()` would do, and what keeps it from doing more. Changes nothing.
 public struct MaintenancePlan: Sendable {
   /// The result of the maintenance.
@@ -39,4 +37,26 @@ public struct MaintenanceReport: Sendable {
 
   /// The oldest transaction, if history was dropped; otherwise nil.
   public var floor: Int64? { rewrite == nil ? nil : plan.prune?.floor }
+}
+
+extension MaintenancePlan: CustomStringConvertible {
+  /// What would be done, or why nothing: `keeps 30 days: drops 3 transactions before 12 (…)`.
+  public var description: String {
+    let what =
+      switch outcome {
+      case .off: "all history is kept"
+      case .nothingToDrop: "nothing to drop"
+      case .blocked: "blocked by \(blockers.nameList)"
+      case .littleGained: "too little to drop, \(prune.map { "\($0.changes)" } ?? "no") changes"
+      case .prunes: prune?.description ?? "drops history"
+      }
+    return "keeps \(retention): \(what)"
+  }
+}
+
+extension MaintenanceReport: CustomStringConvertible {
+  /// The plan, and what it did to the file.
+  public var description: String {
+    rewrite.map { "\(plan); \($0)" } ?? "\(plan)"
+  }
 }

@@ -1,4 +1,3 @@
-import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
@@ -15,36 +14,30 @@ public struct StateDifference: Sendable {
   public let changes: [Change]
 }
 
-extension Store {
-  /// The net difference between the states at two positions, in either order. Names are those of
-  /// the later schema. What was removed from it in between differs like everything else: values
-  /// were cleared, objects deleted.
-  ///
-  /// Costs the transactions between them, and making the two states. Throws as
-  /// `history(after:before:where:)` does.
-  public func diff(
-    from first: any HistoryPosition, to second: (any HistoryPosition)? = nil
+extension StoreVersion {
+  /// The net difference between the states after two transactions, in either order. As
+  /// `Store.diff`.
+  package func difference(
+    from first: Int64, to second: Int64
   ) throws(AnnalsError) -> StateDifference {
-    var cursor = try DifferenceCursor(version, from: first, to: second, environment.clock)
+    var cursor = try DifferenceCursor(self, from: first, to: second)
     var changes: [Change] = []
     while let page = try cursor.next() {
       changes += page.batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
     }
     return StateDifference(
-      from: try version.token(of: cursor.start), to: try version.token(of: cursor.end),
-      changes: changes)
+      from: try token(of: first), to: try token(of: second), changes: changes)
   }
 
-  /// Calls `body` with each change of `diff` in turn, with the states before and after, without
-  /// keeping the changes.
+  /// Calls `body` with each change of the difference in turn, with the states before and after,
+  /// without keeping the changes.
   package func forEachDifference(
-    from first: any HistoryPosition, to second: (any HistoryPosition)? = nil,
+    from first: Int64, to second: Int64,
     _ body: (Change, _ old: StateReader, _ new: StateReader) throws -> Void
   ) throws {
-    let version = version
-    var cursor = try DifferenceCursor(version, from: first, to: second, environment.clock)
-    let old = version.reader(of: cursor.old)
-    let new = version.reader(of: cursor.new)
+    var cursor = try DifferenceCursor(self, from: first, to: second)
+    let old = reader(of: cursor.old)
+    let new = reader(of: cursor.new)
     while let page = try cursor.next() {
       for index in page.batch.changes.indices {
         try body(Change(page: page, transaction: 0, index: index), old, new)
@@ -72,14 +65,10 @@ private struct DifferenceCursor {
   private static let pageChanges = 4_096
 
   init(
-    _ version: StoreVersion, from first: any HistoryPosition, to second: (any HistoryPosition)?,
-    _ clock: () -> Timestamp
+    _ version: StoreVersion, from start: Int64, to end: Int64
   ) throws(AnnalsError) {
-    start = try version.number(at: first.historyPlace, clock)
-    end =
-      try second.map { (place) throws(AnnalsError) in
-        try version.number(at: place.historyPlace, clock)
-      } ?? version.view.head.number
+    self.start = start
+    self.end = end
     touched = try History(
       version: version, after: min(start, end), through: max(start, end), condition: .always
     ).objectIDs().map { ObjectReference(entity: $0.entity, row: $0.row) }.sorted()

@@ -1,0 +1,59 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+extension StoreVersion {
+  /// The base of a rewrite: the state as of a transaction.
+  func baseChoice(
+    at number: Int64, prunedAt: Timestamp?, prunedBy: String?
+  ) throws(AnnalsError) -> RewritePlan.Base {
+    let state = try stateForRewrite(at: number)
+    try state.requireDistinctKeys(asOf: number)
+    let position = try AnnalsError.translating { () throws(LogError) in
+      try view.position(of: number)
+    }
+    return .at(
+      number: number, timestamp: position.maximumTimestamp, prunedAt: prunedAt,
+      prunedBy: prunedBy ?? ""
+    ) { chunks in
+      // A separate state: the chunks written here belong to the new file.
+      var image = state
+      image.dropRemoved()
+      return try image.writeBase(to: chunks, of: LogChunkSource(self.view.file))
+    }
+  }
+}
+
+extension State {
+  /// Writes the state as the base of a new file.
+  func writeBase(to chunks: CheckpointWriter, of source: LogChunkSource) throws -> BaseImage {
+    // Writing keeps the values and drops nothing.
+    var image = self
+    let entities = try image.writeChunks(to: chunks, of: source)
+    return BaseImage(
+      schema: schema, entities: entities, largeValues: try largeValues().keys.sorted())
+  }
+}
+
+extension StoreVersion {
+  /// The state as of a transaction, with every chunk readable unless the base or the history is
+  /// damaged: rebuilt from these if a checkpoint is damaged.
+  func stateForRewrite(at number: Int64) throws(AnnalsError) -> State {
+    try AnnalsError.narrowing {
+      let places = [view.head.number, number]
+      if try places.allSatisfy({ try view.holdsCheckpoint(atOrBefore: $0) }) {
+        let usesBase = try places.contains {
+          try view.checkpoint(atOrBefore: $0)?.isBase == true
+        }
+        if usesBase { try view.requireBaseState() }
+        // Here, since each of the copies that a rewrite makes would do it for itself.
+        var past = try state(at: number)
+        try AnnalsError.translating { () throws(StateFault) in try past.updateIndexes() }
+        return past
+      }
+      try view.requireBaseState()
+      return try stateByReplaying(from: try view.baseDirectory(), to: number)
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// The result of an erasure.
+public struct ErasureSummary: Sendable {
+  /// The position after the transaction that records the erasure.
+  public let token: Token
+  /// The size of the file before, in bytes.
+  public let bytesBefore: UInt64
+  /// The size of the file after, in bytes.
+  public let bytesAfter: UInt64
+}
+
+extension StoreWriter {
+  /// The object; throws if no object ever had this id.
+  package func erasable(_ object: ObjectID) throws(AnnalsError) -> ObjectReference {
+    try AnnalsError.narrowing { try refresh() }
+    let version = head.published
+    let state = version.state
+    guard object.store == version.store, object.row >= 1,
+      object.row < state.nextRow(of: object.entity),
+      state.schema.entity(numbered: object.entity) != nil
+    else { throw .objectNotFound(object, in: state.schema, of: version.store) }
+    return ObjectReference(object)
+  }
+
+  /// Records the erasure and carries it out. As `Store.erase`.
+  package func erase(
+    _ erasure: Erasure, author: String?
+  ) throws(AnnalsError) -> ErasureSummary {
+    guard !erasure.reason.isEmpty, erasure.reason.utf8.count <= Erasure.longestReason else {
+      throw AnnalsError(
+        .invalidArgument,
+        "an erasure needs a reason, of at most \(Erasure.longestReason) bytes; nothing was changed")
+    }
+    guard !erasure.targets.isEmpty else {
+      throw AnnalsError(.invalidArgument, "there is nothing to erase")
+    }
+    // What is going to fail records nothing, and no other rewrite comes between the transaction and
+    // the one that carries it out.
+    let claim = try claimRewrite(until: .now.advanced(by: options.lockTimeout))
+    defer { claim.release() }
+    try saving?.requireMakeable(head.published, "the file without what is erased")
+    return try AnnalsError.narrowing {
+      var origin = TransactionOrigin(author: author)
+      origin.isAlwaysRecorded = true
+      origin.erasure = erasure
+      origin.features = .erasure
+      let token = try commit(origin) { try $0.draft.erase(erasure) }.token
+      do {
+        return try writeAlone { try $0.carryOut(erasure, token, claim) }
+      } catch {
+        var error = AnnalsError.wrapping(error)
+        error.message += error.message.hasSuffix(".") ? "" : "."
+        error.message +=
+          " Transaction \(token.number) says what is to be erased, and the file still has the "
+          + "values: erase it again"
+        throw error
+      }
+    }
+  }
+
+  /// Rewrites the file without the values that the transaction at `token` has erased.
+  private func carryOut(
+    _ erasure: Erasure, _ token: Token, _ claim: RewriteClaim
+  ) throws -> ErasureSummary {
+    let version = newest
+    let base = version.view.base
+    var plan = RewritePlan(base: .keep, checkpoint: false, destination: .replace)
+    plan.decodesState = true
+    plan.clock = now
+    var lengths: [HistoryErasure.List: Int] = [:]
+    if version.view.file.header.baseCheckpointOffset != 0 {
+      let state = try version.stateForRewrite(at: base)
+      for target in erasure.targets {
+        let object = target.object
+        for relationship in state.schema.entity(numbered: object.entity)?.relationships ?? [] {
+          let length = try state.listLength(object.entity, object.row, relationship.number)
+          if length > 0 { lengths[.init(object, relationship.number)] = length }
+        }
+      }
+      plan.base = try version.base(of: state, erasing: erasure)
+    }
+    plan.erasure = HistoryErasure(erasure, through: token.number, lengths: lengths)
+    let report = try log.rewrite(plan, of: version.view, under: claim).putInPlace()
+    guard report.outcome == .done else {
+      throw AnnalsError.conflict("the file was written to meanwhile by another process")
+    }
+    // The erasure is done and durable. If the new file cannot be read now, the next call tries
+    // again.
+    try? reload()
+    try? renewCheckpoint(saving: [])
+    return ErasureSummary(
+      token: token, bytesBefore: report.bytesBefore,
+      bytesAfter: max(report.bytesAfter, log.view.end))
+  }
+}
+
+extension StoreVersion {
+  /// The base of the file, without erased values.
+  fileprivate func base(of state: State, erasing erasure: Erasure) throws -> RewritePlan.Base {
+    let number = view.base
+    let timestamp = view.file.header.baseTimestamp
+    return .at(number: number, timestamp: timestamp, prunedAt: nil, prunedBy: "") { chunks in
+      var image = state
+      for target in erasure.targets { try image.erase(target) }
+      for entity in Set(erasure.targets.map(\.object.entity)) {
+        try image.remakeIndexes(of: entity)
+      }
+      return try image.writeBase(to: chunks, of: LogChunkSource(self.view.file))
+    }
+  }
+}
+
+extension Entity {
+  /// The property of this name; if there is none, those of the name that were removed.
+  package func erasableProperties(named name: String) -> [PropertyNumber] {
+    if let number = propertyNumber(named: name) { return [number] }
+    return removedProperties(named: name)
+  }
+}

@@ -1,0 +1,156 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+extension StoreVersion {
+  /// Replays the whole history from the base and compares the result with what the store holds: the
+  /// newest checkpoint and its tables, the state in memory, and the indexes. Compares each change's
+  /// before-images with the state too.
+  ///
+  /// The logical half of `verify`. Costs the whole history, and the memory of two states. Throws if
+  /// the store cannot be read.
+  package func verifyHistory() throws(AnnalsError) -> [StoreFinding] {
+    var findings: [StoreFinding] = []
+    try AnnalsError.narrowing {
+      let base = try view.baseDirectory()
+      let checkpoint = try view.checkpoint(atOrBefore: view.head.number)
+      var checks = HistoryChecks(tables: try TableChecks(view))
+      var replay = try stateByReplaying(from: base, to: view.base)
+      replay = try state(
+        continuing: replay, after: view.base, to: checkpoint?.number ?? view.base, &checks)
+      if let checkpoint, !checkpoint.isBase {
+        findings += try StoreVersion.comparison(
+          of: "the checkpoint at transaction \(checkpoint.number)",
+          try State(directory: checkpoint, source: LogChunkSource(view.file)), with: replay,
+          givenRows: checks.tables.givenRows)
+      }
+      replay = try state(
+        continuing: replay, after: checkpoint?.number ?? view.base, to: view.head.number, &checks)
+      findings += try StoreVersion.comparison(
+        of: "the newest state", state, with: replay, givenRows: checks.tables.givenRows)
+      checks.tables.reportMissingEntries()
+      for violation in try replay.invariantViolations() {
+        findings.append(StoreFinding(severity: .error, message: violation))
+      }
+      findings += try replay.collisions().map { collision in
+        StoreFinding(
+          severity: .error,
+          message: "\(replay.text(of: collision, "have")), which is unique. Change one of them")
+      }
+      if let (number, says) = checks.before.difference {
+        findings.append(
+          StoreFinding(
+            severity: .error,
+            message: "transaction \(number) \(says). States of the past may be read wrongly; the "
+              + "newest one is right"))
+      }
+      findings += checks.tables.findings
+      findings += try unfinishedErasures().map { unfinished in
+        StoreFinding(severity: .warning, message: unfinished.message)
+      }
+      let dangling = try replay.danglingReferences()
+      if dangling > 0 {
+        findings.append(
+          StoreFinding(
+            severity: .note,
+            message: "\(dangling) relationships name objects that were deleted; they read as none"))
+      }
+    }
+    return findings
+  }
+
+  /// The differences between a state that was read and the one that the history leads to.
+  private static func comparison(
+    of what: String, _ state: @autoclosure () throws -> State, with replay: State,
+    givenRows: [EntityNumber: Int64]
+  ) throws -> [StoreFinding] {
+    do {
+      let state = try state()
+      let difference: String? =
+        if let difference = try State.firstDifference(state, replay) {
+          "differs from the history: \(difference)"
+        } else if let entity = state.entityGivingAgain(givenRows) {
+          "would give rows of entity \(entity) a second time"
+        } else if let violation = try state.indexViolations().first {
+          "has a wrong index: \(violation)"
+        } else {
+          nil
+        }
+      // A checkpoint made from this state would repeat the error: it must not be used.
+      return [difference].compactMap(\.self).map {
+        StoreFinding(
+          severity: .error,
+          message:
+            "\(what) \($0). Compacting to the smallest file drops it; opening then goes by the "
+            + "history")
+      }
+    } catch {
+      let error = AnnalsError.wrapping(error)
+      guard error.code == .damaged else { throw error }
+      let place = error.offset.map { ": the part at \($0) is damaged" } ?? ""
+      return [
+        StoreFinding(
+          severity: .error,
+          message: "\(what) cannot be read\(place). Compacting rebuilds it from the history")
+      ]
+    }
+  }
+}
+
+extension StoreVersion {
+  /// The state after replaying the transactions that follow `state`.
+  fileprivate func state(
+    continuing state: State, after: Int64, to number: Int64, _ checks: inout HistoryChecks
+  ) throws -> State {
+    var replay = StateReplay(state: state)
+    var cursor = try view.history(after: after, through: number)
+    var batch = ChangeBatch()
+    while try cursor.next(into: &batch) {
+      do {
+        try replay.apply(&batch) { (state, record, batch) throws(StateFault) in
+          try checks.before.compare(record, in: batch, with: state)
+          checks.tables.compare(record, in: batch)
+        }
+      } catch {
+        throw view.locating(error)
+      }
+    }
+    return try replay.makeState()
+  }
+}
+
+extension State {
+  /// The first entity that would give a new object a row that was already given; nil if there is
+  /// none.
+  fileprivate func entityGivingAgain(_ rows: [EntityNumber: Int64]) -> EntityNumber? {
+    rows.filter { nextRow(of: $0.key) <= $0.value }.keys.min()
+  }
+}
+
+/// What is checked while the history is replayed.
+private struct HistoryChecks {
+  var before = BeforeImageCheck()
+  var tables: TableChecks
+}
+
+extension State {
+  /// How many references name objects that do not exist. O(size of the relationships).
+  fileprivate func danglingReferences() throws(StateFault) -> Int {
+    var count = 0
+    for entity in schema.entities where !entity.isRemoved {
+      let columns = entity.relationships.filter { !$0.isRemoved }.map(\.number)
+      guard !columns.isEmpty else { continue }
+      var rows = rows(of: entity.number)
+      while let row = try rows.next() {
+        for property in columns {
+          for target in try value(entity.number, row, property).targets
+          where try !contains(target.entity, target.row) {
+            count += 1
+          }
+        }
+      }
+    }
+    return count
+  }
+}
