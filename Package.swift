@@ -43,6 +43,7 @@ let package = Package(
     .library(name: "AnnalsExchange", targets: ["AnnalsExchange"]),
     .library(name: "AnnalsSalvage", targets: ["AnnalsSalvage"]),
     .executable(name: "annals", targets: ["AnnalsCommand"]),
+    .executable(name: "annals-torture", targets: ["AnnalsTortureProgram"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
@@ -55,7 +56,6 @@ let package = Package(
     engine("AnnalsFormat", ["AnnalsModel", "CZlib"]),
     .systemLibrary(name: "CLinuxCalls"),
     engine("AnnalsStorage", ["CLinuxCalls", system]),
-    engine("AnnalsFaults", ["AnnalsStorage", system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
     engine("AnnalsQuery", ["AnnalsModel", "AnnalsState"]),
     engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
@@ -84,21 +84,33 @@ let package = Package(
     engine(
       "AnnalsExchange",
       ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
-    engine(
-      "AnnalsTorture",
-      [
-        "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection",
-        "AnnalsModel", "AnnalsSalvage", "AnnalsStorage", system,
-      ]),
     .executableTarget(
       name: "AnnalsCommand",
       dependencies: [
         "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery",
-        "AnnalsSalvage", "AnnalsStorage", "AnnalsTorture",
+        "AnnalsSalvage", "AnnalsStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",
       swiftSettings: settings),
+    // A disk that fails on request, and what tries to lose data on it: for tests, and for
+    // Tools/torture. No other product has them.
+    .target(
+      name: "AnnalsFaults", dependencies: ["AnnalsStorage", system],
+      path: "Tools/Torture/AnnalsFaults", swiftSettings: settings),
+    .target(
+      name: "AnnalsTorture",
+      dependencies: [
+        "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection",
+        "AnnalsModel", "AnnalsSalvage", "AnnalsStorage", system,
+      ],
+      path: "Tools/Torture/AnnalsTorture", swiftSettings: settings),
+    .executableTarget(
+      name: "AnnalsTortureProgram",
+      dependencies: [
+        "AnnalsTorture", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Tools/Torture/annals-torture", swiftSettings: settings),
     // The program in README.md; ClientTests compares the two and runs it.
     .executableTarget(
       name: "ReadmeProgram", dependencies: ["Annals"], path: "Tests/ReadmeProgram",
@@ -188,8 +200,8 @@ let package = Package(
     tests(
       "TortureTests",
       [
-        "AnnalsTorture", "Annals", "AnnalsFaults", "AnnalsSalvage", "AnnalsStorage", "AnnalsModel",
-        "AnnalsTestSupport", system,
+        "AnnalsTorture", "AnnalsTortureProgram", "Annals", "AnnalsCommand", "AnnalsFaults",
+        "AnnalsSalvage", "AnnalsStorage", "AnnalsModel", "AnnalsTestSupport", system,
       ]),
     tests("TidyTests", []),
   ],

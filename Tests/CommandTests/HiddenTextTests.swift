@@ -98,11 +98,10 @@ import Testing
       ["watch", file, entity, "--steps", "1"],
       ["watch", file, entity, "--steps", "1", "--format", "jsonl"],
       ["erase", file, "\(entity)#2", "--reason", text, "--yes"], ["log", file],
-      ["torture", "--only", text, "--seconds", "0.01"],
     ]
     // Mistakes: no such file, no such option, too many words.
     let verbs = AnnalsCommand.verbs
-    for verb in verbs where verb != "torture" {
+    for verb in verbs {
       lines.append([verb, file + "none", text, text])
       lines.append([verb, file, "--\(text)"])
     }

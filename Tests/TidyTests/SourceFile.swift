@@ -21,11 +21,12 @@ struct SourceFile: Sendable {
     return lines
   }
 
-  /// The module that the file belongs to: the folder in Sources or Tests; AnnalsCommand for the
-  /// command, which lies in Tools.
+  /// The module that the file belongs to: the folder in Sources, Tests or Tools/Torture;
+  /// AnnalsCommand for the command, which lies in Tools.
   var module: String {
     let parts = path.split(separator: "/").map(String.init)
     if parts.count > 1, parts[0] == "Sources" || parts[0] == "Tests" { return parts[1] }
+    if path.hasPrefix("Tools/Torture/Annals") { return parts[2] }
     return path.hasPrefix("Tools/annals/") ? "AnnalsCommand" : parts[0]
   }
 

@@ -79,7 +79,7 @@ enum TidyRules {
     ],
     "AnnalsCommand": [
       "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery",
-      "AnnalsSalvage", "AnnalsStorage", "AnnalsTorture", "ArgumentParser",
+      "AnnalsSalvage", "AnnalsStorage", "ArgumentParser",
       "SystemPackage", "Foundation",
     ],
   ]
@@ -147,7 +147,7 @@ enum TidyRules {
 
   /// A message of the library reads the same to a program that knows no command.
   static func commands(of file: SourceFile) -> [Violation] {
-    guard file.path.hasPrefix("Sources/"), file.module != "AnnalsTorture" else { return [] }
+    guard file.path.hasPrefix("Sources/") else { return [] }
     let command = /".*\bannals [a-z]+ |".*\bannals (verify|salvage|compact|export|import|schema)\b/
     return file.lines.indices.filter { index in
       let line = file.lines[index]

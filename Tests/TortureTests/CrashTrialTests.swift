@@ -6,7 +6,7 @@ import Testing
 
 /// Every workload, its power cut.
 ///
-/// At some of the points, and of the states left there a few: what `annals torture` does at length,
+/// At some of the points, and of the states left there a few: what `Tools/torture` does at length,
 /// and this too with `Tools/test --long`. The seed decides which.
 @Suite struct CrashTrialTests {
   static let seed: UInt64 = 1
@@ -38,7 +38,7 @@ import Testing
       do {
         try trial.crash(at: point, extent(oneIn: 10, recoveries: 0), &tally)
       } catch {
-        Issue.record("annals torture --only crash/\(name)/\(point): \(error)")
+        Issue.record("Tools/torture --only crash/\(name)/\(point): \(error)")
       }
     }
     #expect(tally.survivors > tally.points)
@@ -53,7 +53,7 @@ import Testing
       do {
         try trial.crash(at: point, extent(oneIn: 1_000, recoveries: 1), &tally)
       } catch {
-        Issue.record("annals torture --only crash/\(name)/\(point): \(error)")
+        Issue.record("Tools/torture --only crash/\(name)/\(point): \(error)")
       }
     }
     #expect(tally.recoveries > 0)

@@ -20,7 +20,7 @@ import Testing
             ErrorTrial.failures[kind], at: number, survivors: isLong ? 4 : 0, &tally)
           guard isThere, isLong || tally.errors < 4 else { break }
         } catch {
-          Issue.record("annals torture --only error/\(name)/\(number)/\(kind): \(error)")
+          Issue.record("Tools/torture --only error/\(name)/\(number)/\(kind): \(error)")
         }
         number += isLong ? 1 : 7
       }

@@ -90,12 +90,12 @@ import Testing
         compiler, "-shared", "-fPIC", "-o", library, folder + "/storm.c", "-ldl")
       #expect(compiled.status == 0, "\(compiled.output)")
       let mark = folder + "/interrupted"
-      let wrapper = folder + "/annals"
-      let annals = try TemporaryFolder.annals
+      let wrapper = folder + "/program"
+      let program = try TemporaryFolder.torture
       let script = """
         #!/bin/sh
         export ANNALS_STORM_MARK='\(mark)' LD_PRELOAD='\(library)'
-        exec '\(annals)' "$@"
+        exec '\(program)' "$@"
 
         """
       // Installed by another process: a child that this one starts just then would hold the file

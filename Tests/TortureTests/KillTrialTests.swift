@@ -12,7 +12,7 @@ import Testing
     try TemporaryFolder.with { folder in
       var tally = Tally()
       let trial = KillTrial(
-        folder: folder, executable: try TemporaryFolder.annals, seed: CrashTrialTests.seed)
+        folder: folder, executable: try TemporaryFolder.torture, seed: CrashTrialTests.seed)
       let rounds = isLong ? 40 : 2
       for _ in 0..<rounds { try trial.round(kills: 6, &tally) }
       print(
@@ -28,7 +28,7 @@ import Testing
     try TemporaryFolder.with { folder in
       var tally = Tally()
       let trial = KillTrial(
-        .following, folder: folder, executable: try TemporaryFolder.annals,
+        .following, folder: folder, executable: try TemporaryFolder.torture,
         seed: CrashTrialTests.seed)
       let rounds = isLong ? 40 : 1
       for _ in 0..<rounds { try trial.round(kills: 4, &tally) }
@@ -45,7 +45,7 @@ import Testing
     try TemporaryFolder.with { folder in
       var tally = Tally()
       let trial = KillTrial(
-        .erasing, folder: folder, executable: try TemporaryFolder.annals,
+        .erasing, folder: folder, executable: try TemporaryFolder.torture,
         seed: CrashTrialTests.seed)
       let rounds = isLong ? 40 : 1
       for _ in 0..<rounds { try trial.round(kills: 4, &tally) }
@@ -66,7 +66,7 @@ import Testing
       var wasBusy = false
       for attempt in 0..<600 where !wasBusy {
         let child = try ChildProcess(
-          .writer, name: "w\(attempt)", executable: try TemporaryFolder.annals, path: path,
+          .writer, name: "w\(attempt)", executable: try TemporaryFolder.torture, path: path,
           folder: folder)
         while try child.lines().isEmpty, child.isRunning, !Task.isCancelled {
           Thread.sleep(forTimeInterval: 0.002)

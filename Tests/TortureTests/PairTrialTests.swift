@@ -18,7 +18,7 @@ import Testing
           _ = try trial.fail(
             failure, at: number, survivors: isLong ? 4 : 1, &tally)
         } catch {
-          Issue.record("annals torture --only error/\(name)/\(number)/\(kind): \(error)")
+          Issue.record("Tools/torture --only error/\(name)/\(number)/\(kind): \(error)")
         }
       }
     }

@@ -12,6 +12,9 @@ extension TemporaryFolder {
   /// The command, built beside the tests.
   static var annals: String { get throws { try built("annals").path } }
 
+  /// The program that tries to lose data, and that its processes are.
+  static var torture: String { get throws { try built("annals-torture").path } }
+
   /// Runs a program; returns what it exits with and what it printed.
   @discardableResult
   static func run(_ arguments: String...) throws -> (status: Int32, output: String) {

@@ -3,12 +3,12 @@ import AnnalsTorture
 import Foundation
 import Testing
 
-/// What a run of `annals torture` gets to, and in which order.
+/// What a run of `Tools/torture` gets to, and in which order.
 @Suite struct TortureRunTests {
   private func run(seed: UInt64, only: String? = nil, turns: Int) throws -> TortureRun {
     try TemporaryFolder.with { folder in
       let run = TortureRun(
-        seed: seed, seconds: 3_600, folder: folder, executable: try TemporaryFolder.annals,
+        seed: seed, seconds: 3_600, folder: folder, executable: try TemporaryFolder.torture,
         only: only,
         workloads: Workload.all.filter { ["creation", "commits"].contains($0.name) })
       run.run(turns: turns)

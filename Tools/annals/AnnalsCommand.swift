@@ -16,7 +16,7 @@ struct AnnalsCommand: ParsableCommand {
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
       CompactCommand.self, BackupCommand.self, SalvageCommand.self,
-      DumpCommand.self, VerifyCommand.self, StatCommand.self, TortureCommand.self,
+      DumpCommand.self, VerifyCommand.self, StatCommand.self,
     ])
 
   /// The names of the subcommands.
@@ -156,7 +156,6 @@ enum Overview {
     inspect  dump     every frame of the file, every byte if wanted
              verify   check the file and replay its history
              stat     counts, dates, and where the bytes go
-             torture  try to lose data: crashes, failing disks, killed processes
     annals import code.annals --git .         the history of a repository
     annals help VERB says more. --no-pager: print long output without a pager.
 

@@ -23,7 +23,7 @@ final class ChildProcess {
     }
     process.executableURL = URL(fileURLWithPath: executable)
     process.arguments = [
-      "torture", "--child", role.rawValue, "--name", name, "--file", path,
+      "--child", role.rawValue, "--name", name, "--file", path,
       "--parent", "\(ProcessInfo.processInfo.processIdentifier)",
     ]
     process.standardInput = FileHandle.nullDevice

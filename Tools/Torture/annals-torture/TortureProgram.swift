@@ -1,11 +1,11 @@
-import Annals
 import AnnalsTorture
 import ArgumentParser
 import Foundation
 
-struct TortureCommand: StoreCommand {
+@main
+struct TortureProgram: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "torture",
+    commandName: "annals-torture",
     abstract: "Tries to lose data: crashes, failing disks, killed processes.",
     discussion: """
       Works on stores of its own, in memory and in a temporary folder, and prints what it tried. \
@@ -27,33 +27,27 @@ struct TortureCommand: StoreCommand {
     }
   }
 
-  func run(_ console: Console) throws -> ExitStatus {
+  func run() throws {
     if let child, let file {
       var worker = TortureChild(child, path: file, name: name)
       // A parent that was killed cannot kill its children.
       while parent == nil || parent == getppid() { try worker.step() }
-      return .done
+      return
     }
     let folder = NSTemporaryDirectory() + "annals-torture-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    try console.output.line("seed \(seed), \(Numerals.tenths(seconds)) seconds")
-    try console.output.flush()
+    print("seed \(seed), \(seconds) seconds")
     let run = TortureRun(
-      seed: seed, seconds: seconds, folder: folder, executable: TortureCommand.executable,
-      only: only)
+      seed: seed, seconds: seconds, folder: folder,
+      executable: Bundle.main.executablePath ?? CommandLine.arguments[0], only: only)
     run.run()
     if let only, run.tried.isEmpty, run.isComplete {
-      throw CommandFailure(
+      throw ValidationError(
         "no case is named `\(only)`. Their names begin with \(run.kinds.joined(separator: ", "))")
     }
-    try TortureText(run, console).write(seed: seed)
-    return run.failures.isEmpty ? .done : .foundProblems
-  }
-
-  /// The path of this command, which each killed process runs.
-  static var executable: String {
-    Bundle.main.executablePath ?? CommandLine.arguments[0]
+    TortureText(run).lines(seed: seed).forEach { print($0) }
+    if !run.failures.isEmpty { throw ExitCode(1) }
   }
 }
 

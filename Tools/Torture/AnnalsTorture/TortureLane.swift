@@ -5,7 +5,7 @@ import Foundation
 final class TortureLane {
   /// One case: a point, a failing call, or a round of kills.
   struct Case {
-    /// Its name, as `annals torture --only` takes it.
+    /// Its name, as `Tools/torture --only` takes it.
     let name: String
     /// Runs the case and counts what it did.
     let run: (inout TortureRun.Row) throws -> Void
