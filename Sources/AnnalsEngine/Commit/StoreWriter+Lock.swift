@@ -54,16 +54,21 @@ extension StoreWriter {
     waitingAlone.load(ordering: .relaxed) == 0 && (options.lockMode == .exclusive || !isTurnOver)
   }
 
-  /// Whether the holder of the turn must sync now what it has appended: others wait to write alone,
-  /// or its time is over.
-  var mustEndBatch: Bool { waitingAlone.load(ordering: .relaxed) > 0 || isTurnOver }
+  /// Whether the holder of the turn must sync now what it has appended since `start`: others wait
+  /// to write alone, or its time is over. The turn of an exclusive store does not end, so there the
+  /// batch's own time counts.
+  func mustEndBatch(since start: ContinuousClock.Instant) -> Bool {
+    if waitingAlone.load(ordering: .relaxed) > 0 { return true }
+    return options.lockMode == .exclusive ? start.duration(to: .now) > longestTurn : isTurnOver
+  }
 
   /// As `enter`, and waits until no sync is pending. Later writers wait meanwhile, since otherwise
   /// groups might follow each other for ever.
   func enterAlone() throws(AnnalsError) {
     let thread = try requireOutside()
-    lock.lock()
+    // Before the lock, which the holder of a batch keeps until it learns of this.
     waitingAlone.wrappingAdd(1, ordering: .relaxed)
+    lock.lock()
     while group.isPending {
       lock.unlock()
       group.drain()

@@ -37,7 +37,7 @@ package final class StoreWriter: @unchecked Sendable {
   let isSuspended = Atomic<Bool>(false)
   /// Whether the log exceeded the threshold at the last commit.
   let isCheckpointDue = Atomic<Bool>(false)
-  /// How many threads wait in `enterAlone`; changed under `lock`.
+  /// How many threads are about to write alone; reduced under `lock`.
   let waitingAlone = Atomic<Int>(0)
   // Everything below is guarded by `lock`, so exclusive access needs no check.
   /// Whether the log has advanced and the state could not follow: then reload.

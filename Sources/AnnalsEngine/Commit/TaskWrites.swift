@@ -129,13 +129,14 @@ extension StoreWriter {
     var count = 0
     do {
       try write(unless: { jobs.allSatisfy { $0.isCancelled() } }) { writer in
+        let start = ContinuousClock.now
         let before = writer.log.bytesSinceCheckpoint
         for job in jobs {
           job.run(writer)
           count += 1
           let bytes = writer.log.bytesSinceCheckpoint
           guard count < StoreWriter.mostInBatch, bytes >= before,
-            bytes - before < StoreWriter.mostBytesInBatch, !writer.mustEndBatch
+            bytes - before < StoreWriter.mostBytesInBatch, !writer.mustEndBatch(since: start)
           else { break }
         }
       }
