@@ -158,6 +158,22 @@ import Testing
     #expect(folder.run("show", "@e.annals", "1").output.hasSuffix("    + E/8\n    + E/9\n"))
   }
 
+  /// What is written in several parts is counted and cut as a whole, from either end.
+  @Test(arguments: [[], ["--reverse"]])
+  func logCountsTheChangesOfAllParts(options: [String]) throws {
+    let folder = try CommandFolder()
+    let text = String(repeating: "x", count: 4_000)
+    let changes = (1...200).map {
+      #"{"op":"insert","entity":"E","id":"\#($0)","set":{"text":"\#(text)"}}"#
+    }
+    try folder.write("{\"changes\":[\(changes.joined(separator: ","))]}\n", to: "long.jsonl")
+    folder.run("import", "@e.annals", "@long.jsonl")
+    let run = folder.run(["log", "@e.annals"] + options)
+    #expect(
+      run.output.hasSuffix(
+        "    + E/1\n    + E/2\n    + E/3\n    … 197 more: annals show @e.annals 1\n"))
+  }
+
   /// Five changes are shown, of six the first three.
   @Test func logCutsFromSixChangesOn() throws {
     let folder = try CommandFolder()
@@ -171,6 +187,43 @@ import Testing
         count == 5 ? all : all.prefix(3) + ["    … 3 more: annals show @6.annals 1"]
       #expect(shown.filter { $0.contains("E/") || $0.contains("…") }.map(String.init) == expected)
     }
+  }
+
+  /// Twelve lines about the schema are shown, of thirteen the first eight.
+  @Test(arguments: [10, 11]) func logCutsTheSchemaFromThirteenLinesOn(count: Int) throws {
+    let folder = try CommandFolder()
+    _ = folder.run(["put", "@n.annals", "E/a"] + (1...count).map { "p\($0)=x" })
+    let lines = folder.run("log", "@n.annals").output.split(separator: "\n")
+    let about = lines.filter { $0.hasPrefix("    schema of ") || $0.hasPrefix("        + ") }
+    let more = lines.filter { $0.contains("…") }
+    #expect(about.count == (count == 10 ? 12 : 8))
+    #expect(more == (count == 10 ? [] : ["    … 5 more: annals show @n.annals 1"]))
+  }
+
+  /// Five references of each sort are named, and the others counted together.
+  @Test func logCountsTheReferencesThatItDoesNotName() throws {
+    let folder = try CommandFolder()
+    let schema = Schema {
+      Entity("Tag") { Attribute("id", .string, isOptional: false, isUnique: true) }
+      Entity("Post") { Relationship("tags", to: "Tag", isToMany: true) }
+    }
+    let store = try Store(path: folder.file("t.annals"), schema: schema)
+    try store.write { tx in
+      let tags = try (0..<15).map { number in
+        ObjectReference(try tx.insert("Tag", ["id": .string("\(number)")]))
+      }
+      _ = try tx.insert("Post", ["tags": .objects(Array(tags[..<7]))])
+    }
+    try store.write { tx in
+      let tags = try tx.objects(of: "Tag").map { ObjectReference($0.objectID) }
+      let post = try #require(try tx.objects(of: "Post").first)
+      try tx.update(post.objectID, ["tags": .objects(Array(tags[7...]))])
+    }
+    try store.close()
+    let log = folder.run("log", "@t.annals", "-n", "1").output
+    #expect(log.components(separatedBy: " -Tag/").count == 6, "\(log)")
+    #expect(log.components(separatedBy: " +Tag/").count == 6, "\(log)")
+    #expect(log.hasSuffix(" … 5 more\n"), "\(log)")
   }
 
   @Test func showTransactionAndObject() throws {

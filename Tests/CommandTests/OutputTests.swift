@@ -81,6 +81,28 @@ import Testing
     }
   }
 
+  @Test func statNamesFiveAuthorsAndCountsTheOthers() throws {
+    let folder = try CommandFolder()
+    func authors() -> String? {
+      folder.run("stat", "@a.annals").output.split(separator: "\n")
+        .first { $0.hasPrefix("authors") }.map(String.init)
+    }
+    for author in ["a", "b", "c", "d", "e"] {
+      folder.run("put", "@a.annals", "Post/a", "title=\(author)", "--author", author)
+    }
+    #expect(authors() == "authors       5: a 1, b 1, c 1, d 1, e 1")
+    folder.run("put", "@a.annals", "Post/a", "title=f", "--author", "f")
+    #expect(authors() == "authors       6: a 1, b 1, c 1, d 1, e 1, … 1 more")
+  }
+
+  @Test func statNamesEightEntitiesAndCountsTheOthers() throws {
+    let folder = try CommandFolder()
+    for entity in 0..<10 { folder.run("put", "@a.annals", "E\(entity)/a", "t=x", "--new") }
+    let stat = folder.run("stat", "@a.annals").output
+    let all = (0..<8).map { "E\($0) 1" }.joined(separator: ", ")
+    #expect(stat.contains("\nobjects       10: \(all), … 2 more\n"), "\(stat)")
+  }
+
   /// The message about a failure stood behind the bar.
   @Test func anExportThatFailsRemovesItsBar() throws {
     let folder = try CommandTests.posts()

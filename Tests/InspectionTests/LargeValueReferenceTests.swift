@@ -1,3 +1,4 @@
+import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
@@ -27,6 +28,20 @@ import Testing
     checkpoint(&directory)
     file.append(.checkpoint, directory.encode())
     return try InspectionTests.findings(in: file.bytes)
+  }
+
+  /// The transaction that replaces a large value refers to it once more.
+  @Test func theBytesOfALargeValueAreCountedOnce() throws {
+    var file = SampleStore.small(2)
+    file.sync()
+    let checksum = LargeValueReferenceTests.bytes.withUnsafeBytes { Checksum.crc32($0) }
+    file.append(.largeValue, largeValuePiece(4, LargeValueReferenceTests.bytes))
+    let large = LargeValue(tag: .data, number: 4, length: 4, checksum: checksum)
+    file.append(SampleStore.record(3), [(.update, 1, 1, [(3, .null, .large(large))])])
+    file.sync()
+    file.append(SampleStore.record(4), [(.update, 1, 1, [(3, .large(large), .null)])])
+    let shares = try statistics(of: file.bytes).shares
+    #expect(shares.first { $0.propertyName == "picture" }?.largeValueBytes == 4)
   }
 
   @Test func whatIsRightIsNotTold() throws {

@@ -190,6 +190,20 @@ struct AppendTests {
     #expect(view.changeCount == 3_002)
   }
 
+  /// A table keeps its newest entries behind its chunks of 1,024.
+  @Test func largeValuesAreFoundOnBothSidesOfAChunksEnd() throws {
+    let lab = try LogLab(MemoryFileSystem())
+    try lab.lock()
+    for row in 1...Int64(1_030) { try lab.appendLarge(row: row, byte: 7, count: Int(row)) }
+    try lab.log.sync()
+    lab.log.unlock()
+    try lab.checkpoint()
+    for row in [1, 1_023, 1_024, 1_025, 1_026, 1_030] as [Int64] {
+      let value = try #require(lab.large[row])
+      #expect(try lab.log.view.bytes(of: value).count == Int(row))
+    }
+  }
+
   @Test
   func largeValuesAreWrittenBesideAndReadBack() throws {
     let files = MemoryFileSystem()

@@ -38,6 +38,21 @@ import Testing
     #expect(Timestamp(text)?.microseconds == microseconds)
   }
 
+  /// The second day of 1970 has 23 hours: clocks are set from one hour ahead of UTC to two.
+  @Test(arguments: [
+    ("1970-01-01T12:00:00Z", "today", "1969-12-31T23:00:00Z", "1970-01-01T22:59:59.999999Z"),
+    ("1970-01-02T12:00:00Z", "today", "1970-01-01T23:00:00Z", "1970-01-02T21:59:59.999999Z"),
+    ("1970-01-03T12:00:00Z", "today", "1970-01-02T22:00:00Z", "1970-01-03T21:59:59.999999Z"),
+    ("1970-01-03T12:00:00Z", "yesterday", "1970-01-01T23:00:00Z", "1970-01-02T21:59:59.999999Z"),
+  ])
+  func aDayEndsWhereTheNextOneBegins(now: String, day: String, first: String, last: String) throws {
+    let now = try #require(Timestamp(now))
+    let found = RelativeDate.period(day, now: now) { moment in
+      moment.microseconds < 90_000_000_000 ? 3_600 : 7_200
+    }
+    #expect(found?.lowerBound.description == first && found?.upperBound.description == last)
+  }
+
   @Test(arguments: [
     "", "2012", "2012-07-18", "2012-07-18T07:01:32", "2012-13-01T00:00:00Z",
     "2012-02-30T00:00:00Z", "2011-02-29T00:00:00Z", "2012-01-00T00:00:00Z",

@@ -100,4 +100,18 @@ import Testing
     try store.prune(try store.prunePlan(before: 3))
     #expect(try store.blame(note).map { $0.transaction?.number } == [nil, nil, 3])
   }
+
+  /// The removal of a property that has the same name is nothing that anybody asks for.
+  @Test func aPropertyThatHasTheNameOfARemovedOne() throws {
+    let store = try Store(
+      memoryFile(), schema: Schema { Entity("Mark") { Attribute("x", .int64) } },
+      environment: .fixed())
+    let mark = try store.write { try $0.insert("Mark", ["x": 1]) }
+    try store.edit(.removeProperty(entity: "Mark", "x"))
+    #expect(text(try store.blame(mark)) == ["x 3 null"])
+    try store.require(Schema { Entity("Mark") { Attribute("x", .string) } })
+    #expect(text(try store.blame(mark)) == [])
+    try store.write { try $0.update(mark, ["x": "new"]) }
+    #expect(text(try store.blame(mark)) == [#"x 5 string("new")"#])
+  }
 }

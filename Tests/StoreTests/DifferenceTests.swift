@@ -41,4 +41,30 @@ import Testing
     }
     #expect(try store.diff(from: 4).changes.isEmpty)
   }
+
+  /// A note, its folder, and the folder's parent: of these only the folder changes.
+  @Test func aFetchFollowsAReferenceHalfwayAlongItsPath() throws {
+    let schema = Schema {
+      Entity("Note") { Relationship("folder", to: "Folder") }
+      Entity("Folder") {
+        Attribute("name", .string)
+        Relationship("parent", to: "Folder")
+      }
+    }
+    let store = try Store(memoryFile(), schema: schema, environment: .fixed())
+    let (attic, box) = try store.write { tx in
+      let home = try tx.insert("Folder", ["name": "home"])
+      let box = try tx.insert("Folder", ["parent": .object(ObjectReference(home))])
+      _ = try tx.insert("Note", ["folder": .object(ObjectReference(box))])
+      return (try tx.insert("Folder", ["name": "attic"]), box)
+    }
+    let start = store.token
+    try store.write { try $0.update(box, ["parent": .object(ObjectReference(attic))]) }
+    for (name, wasThere) in [("home", true), ("attic", false)] {
+      let isThere = Condition.compare(["folder", "parent", "name"], .equal, .string(name))
+      let diff = try store.diff(of: ObjectFetch("Note").where(isThere), from: start)
+      #expect(diff.deletes.count == (wasThere ? 1 : 0), "\(name)")
+      #expect(diff.inserts.count == (wasThere ? 0 : 1), "\(name)")
+    }
+  }
 }

@@ -79,6 +79,30 @@ import Testing
     #expect(try store.ids() == ["theirs", "fog"] && store.problems() == [])
   }
 
+  /// A list without an order has its objects by their rows, also where these have moved.
+  @Test func aListFollowsTheOrderOfTheMovedRows() throws {
+    let schema = Schema {
+      Entity("Tag") { Attribute("name", .string) }
+      Entity("Page") { Relationship("tags", to: "Tag", isToMany: true) }
+    }
+    let store = try Store(memoryFile(), schema: schema, environment: .fixed())
+    let (tag, page) = (
+      try #require(store.schema.entity(named: "Tag")),
+      try #require(store.schema.entity(named: "Page"))
+    )
+    var draft = store.writer.makeDraft(TransactionOrigin())
+    let first = try draft.insert(entity: tag, row: 20)
+    let second = try draft.insert(entity: tag, row: 10)
+    let made = try draft.insert(page, ["tags": .objects([first, second])])
+    try store.write { _ = try $0.insert("Tag", ["name": "theirs"]) }
+    let moves = try store.writer.commit(draft).moves
+    let targets = [first, second].compactMap { moves[$0] }
+    #expect(targets.map(\.row) == [2, 3] || targets.map(\.row) == [3, 2])
+    let id = ObjectID(store: store.token.store, entity: made.entity, row: made.row)
+    let sorted = targets.sorted { $0.row < $1.row }
+    #expect(try store.snapshot().object(id)?["tags"] == .objects(sorted))
+  }
+
   @Test func largeValuesAreHeldUntilTheCommit() throws {
     let (old, new) = (String(repeating: "o", count: 9_000), String(repeating: "n", count: 9_001))
     let kept = ObjectReference(try store.note("kept", text: old))

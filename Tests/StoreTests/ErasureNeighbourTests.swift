@@ -56,6 +56,24 @@ import Testing
     }
   }
 
+  /// An object that was erased whole has come back without its values: these are others' change,
+  /// too, although they are erased in the base as they are now.
+  @Test func whatAnObjectLostWithItsErasureIsAConflict() throws {
+    let store = try noteStore()
+    let note = try store.note("a", text: "secret")
+    let seen = store.token
+    try store.erase(note, reason: "asked for")
+    try store.commit(basedOn: seen, merging: .ownWins) { tx in
+      try tx.update(note, ["id": "b", "count": 1])
+    }
+    #expect(try store.snapshot().object(note)?["text"] == .erased)
+    let late = try store.commit(basedOn: seen, merging: .storedWins) { tx in
+      try tx.update(note, ["text": "secret"])
+    }
+    #expect(late.conflicts.map(\.property) == ["text"])
+    #expect(try store.snapshot().object(note)?["text"] == .erased)
+  }
+
   /// A value set after its erasure was seen is no conflict.
   @Test func aNewValueForWhatWasErasedBefore() throws {
     let store = try noteStore()

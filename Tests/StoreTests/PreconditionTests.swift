@@ -145,6 +145,19 @@ import Testing
     #expect(revived?.code == .conflict)
   }
 
+  /// Nothing of it differs, and yet others have had it in hand.
+  @Test func settingWhatWasDeletedAndRevivedIsAConflict() throws {
+    let store = try noteStore()
+    let note = try store.note("a", text: "x")
+    let seen = store.token
+    try store.write { try $0.delete(note) }
+    try store.revert(store.token)
+    let error = #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: seen) { try $0.update(note, ["text": "x"]) }
+    }
+    #expect(error?.code == .conflict && error?.conflicts.map(\.property) == [nil])
+  }
+
   @Test func anotherProcessesChangesCount() throws {
     let file = memoryFile()
     let first = try noteStore(file)

@@ -93,4 +93,16 @@ import Testing
     #expect(try store.snapshot().object(entry)?["others"] == both)
     #expect(try store.verify().filter { $0.severity == .error }.isEmpty)
   }
+
+  /// The list refers to a deleted object already; the transaction has no part in that.
+  @Test func whatTheListKeptMayBeDeletedSince() throws {
+    let (store, a, b, entry) = try store()
+    try store.write { try $0.update(entry, ["others": .objects([ObjectReference(a)])]) }
+    let updated = store.token
+    try store.write { try $0.delete(a) }
+    #expect(try store.revertPlan(updated).conflicts.isEmpty)
+    try store.revert(updated)
+    let both: Value = .objects([ObjectReference(a), ObjectReference(b)])
+    #expect(try store.snapshot().object(entry)?["others"] == both)
+  }
 }

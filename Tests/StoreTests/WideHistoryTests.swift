@@ -27,4 +27,18 @@ import Testing
     #expect(again.version.view.schema(at: 70).entities[0].attributes.count == 70)
     #expect(try again.verifyHistory().isEmpty)
   }
+
+  /// There are more schemas than lists of names are kept for.
+  @Test func eachChangeHasTheNameThatItsPropertyHadThen() throws {
+    let store = try noteStore()
+    let note = try store.note("a")
+    var name = "text"
+    for round in 1...40 {
+      try store.edit(.renameProperty(entity: "Note", name, to: "text\(round)"))
+      name = "text\(round)"
+      try store.write { try $0.update(note, [name: .string("\(round)")]) }
+    }
+    let changes = try store.history(after: 2).collect().flatMap(\.changes)
+    #expect(changes.flatMap(\.changedProperties) == (1...40).map { "text\($0)" })
+  }
 }

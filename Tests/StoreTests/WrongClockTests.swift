@@ -111,6 +111,26 @@ struct WrongClockTests {
     #expect(try store.maintenancePlan().wantedFloor == 4)
   }
 
+  /// Up to a second behind the newest, a transaction is dated just behind it.
+  @Test(arguments: [1_000_000, 1_000_001] as [Int64])
+  func aSecondBackIsASmallStep(step: Int64) throws {
+    let store = try lab.open()
+    let newest = lab.now
+    lab.wait(microseconds: -step)
+    let token = try store.commit { try $0.insert("Note", ["id": "a"]) }.token
+    let isSmall = step == 1_000_000
+    let expected = isSmall ? Timestamp(microseconds: newest.microseconds + 1) : lab.now
+    #expect(try store.transaction(token.number).moment == expected)
+    #expect(store.version.view.clockJumps == (isSmall ? 0 : 1))
+  }
+
+  @Test func thePlanOfAPruneHasTheEarliestAndTheLatestDate() throws {
+    let store = try store(.written, days: [3, -1, 2, 4])
+    let plan = try store.prunePlan(before: 5)
+    #expect(plan.transactions == 4)
+    #expect(plan.oldest == lab.date(ofDay: -1) && plan.newest == lab.date(ofDay: 3))
+  }
+
   /// A device that boots in 1970 writes what is young, however old it looks.
   @Test(arguments: Way.allCases) func aClockThatWasBehindOnce(way: Way) throws {
     let store = try store(way, days: [1, 2, year1970, 3, 4])

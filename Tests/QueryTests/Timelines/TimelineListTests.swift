@@ -148,6 +148,29 @@ import Testing
     }
   }
 
+  /// Of two neighbours that change places one moves.
+  @Test func neighboursThatChangePlaces() throws {
+    func values(_ hour: Int64, _ title: String) -> [String: Value] {
+      ["start": .date(Timestamp(microseconds: hour * 3_600_000_000)), "title": .string(title)]
+    }
+    var world = TimelineWorld()
+    for hour in 1...4 { try world.insert(values(Int64(hour), "\(hour)")) }
+    var list = try TimelineList(
+      TimelineDefinition("Event", start: "start"), TimelineOrder(), of: 1, in: world.state,
+      TimelineWorld.sources, now: Timestamp(microseconds: 0))
+    var shown = try rows(list, world)
+    let before = world.state
+    try world.replace(1, by: values(3, "2"))
+    try world.replace(2, by: values(2, "3"))
+    let diff = try list.advance(
+      to: world.state, try .all(of: [1], from: before, to: world.state), TimelineWorld.sources,
+      now: Timestamp(microseconds: 0))
+    #expect(diff.moves.count == 1 && diff.updates.count == 1)
+    let new = try rows(list, world)
+    diff.apply(to: &shown) { new[$0.position] }
+    #expect(shown == new && new.map(\.row) == [1, 3, 2, 4])
+  }
+
   /// Turning the order round moves all rows but one; hiding the ends moves none.
   @Test func changesOfTheOrder() throws {
     var random = SeededRandom(seed: 9)

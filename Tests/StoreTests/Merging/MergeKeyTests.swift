@@ -36,6 +36,22 @@ import Testing
     }
   }
 
+  /// Keys are found to collide when all else is merged; then it is merged once more.
+  @Test func conflictsBesideASharedKeyAreToldOnce() throws {
+    let store = try noteStore()
+    let note = try store.note("a", text: "base")
+    let seen = store.token
+    try store.write { tx in
+      try tx.update(note, ["text": "theirs"])
+      _ = try tx.insert("Note", ["id": "x"])
+    }
+    let conflicts = try store.commit(basedOn: seen, merging: .ownWins) { tx in
+      try tx.update(note, ["text": "mine"])
+      _ = try tx.insert("Note", ["id": "x"])
+    }.conflicts
+    #expect(conflicts.map(\.property) == ["text", nil])
+  }
+
   /// A list without an order has its objects in rising order, each once, also where one of them
   /// became another.
   @Test func listsOfObjectsThatBecameOthers() throws {
