@@ -14,7 +14,7 @@ import Testing
     let version = try sandbox.shell("bin/annals --version", in: prefix)
     #expect(version.status == 0 && version.output.hasPrefix("annals 0."), "\(version.output)")
     let manual = try text("man/man1/annals.1")
-    for verb in ["LOG", "TORTURE", "PRUNE"] { #expect(manual.contains(".SH ANNALS \(verb)\n")) }
+    for verb in ["LOG", "VERIFY", "PRUNE"] { #expect(manual.contains(".SH ANNALS \(verb)\n")) }
     #expect(manual.contains("\\-\\-oneline"), "options stand as they are typed")
     #expect(try text("bash-completion/completions/annals").contains("--oneline"))
     #expect(try text("zsh/site-functions/_annals").contains("_files"), "files are completed")
