@@ -1,4 +1,5 @@
-/// The rule for the folders of a module: each uses the types of those below it alone.
+/// The rule for the folders of a module: each uses those below it alone, their types and what they
+/// add to types by extensions.
 enum FolderRules {
   /// The folders of a module from the bottom up; "" is the module's own. A module without an entry
   /// has no folders, or some that use one another.
@@ -30,6 +31,7 @@ enum FolderRules {
   /// What in `files` breaks the rule.
   static func violations(in files: [SourceFile]) -> [Violation] {
     let files = files.filter { orders[$0.module] != nil && !$0.isTest }
+    let members = ownMembers(of: files)
     var places: [String: [Substring: Int]] = [:]
     var found: [Violation] = []
     for file in files {
@@ -39,6 +41,9 @@ enum FolderRules {
         continue
       }
       for type in file.declaredTypes { places[file.module, default: [:]][type] = level }
+      for member in file.extensionMembers where members.contains(member) {
+        places[file.module, default: [:]][member] = level
+      }
     }
     for file in files {
       guard let own = file.level, let order = orders[file.module] else { continue }
@@ -53,9 +58,55 @@ enum FolderRules {
     }
     return found
   }
+
+  /// The names of members that only one declaration in all modules has, and that are two words or
+  /// more: others may mean something else where they are used.
+  private static func ownMembers(of files: [SourceFile]) -> Set<Substring> {
+    var counts: [Substring: Int] = [:]
+    for name in files.flatMap(\.declaredMembers) { counts[name, default: 0] += 1 }
+    return Set(
+      counts.filter { $0.value == 1 && $0.key.contains(where: \.isUppercase) }.map(\.key))
+  }
 }
 
 extension SourceFile {
+  /// The functions and properties that the file declares, private ones too.
+  fileprivate var declaredMembers: [Substring] {
+    code.compactMap { line in
+      let words = line.words
+      guard let kind = words.firstIndex(where: Self.kinds.contains),
+        kind + 1 < words.count, words[..<kind].allSatisfy(Self.modifiers.contains)
+      else { return nil }
+      return words[kind + 1]
+    }
+  }
+
+  /// Those that its extensions add to a type, and other files can use.
+  fileprivate var extensionMembers: Set<Substring> {
+    var isInside = false
+    var found: Set<Substring> = []
+    for line in code {
+      if let first = line.first, first != " ", first != "}" {
+        isInside = line.words.contains("extension")
+      }
+      let words = line.words
+      guard isInside, line.hasPrefix("  "), !line.hasPrefix("   "),
+        let kind = words.firstIndex(where: Self.kinds.contains),
+        kind + 1 < words.count, words[..<kind].allSatisfy(Self.modifiers.contains),
+        !words[..<kind].contains(where: { $0 == "private" || $0 == "fileprivate" })
+      else { continue }
+      found.insert(words[kind + 1])
+    }
+    return found
+  }
+
+  private static let kinds: Set<Substring> = ["func", "var", "let"]
+  private static let modifiers: Set<Substring> = [
+    "public", "package", "private", "fileprivate", "static", "mutating", "nonmutating", "final",
+    "class", "override", "inlinable", "usableFromInline", "inline", "__always", "never",
+    "discardableResult", "Sendable", "lazy", "weak", "unowned", "nonisolated", "consuming", "set",
+  ]
+
   /// The place of the file's folder in its module's order, from the bottom; nil if it has none.
   fileprivate var level: Int? {
     let parts = path.split(separator: "/").dropFirst(2)

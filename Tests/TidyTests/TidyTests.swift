@@ -91,6 +91,8 @@ import Testing
       ("Frames/B.swift", "@frozen package final class Dump: Walk {}\nprivate enum Hidden {}\n"),
       ("Frames/C.swift", "enum Other {\n  struct Walk {}\n}\n"),
       ("Walk/D.swift", "let b = [Dump(), Hidden()]\n"), ("Odd/E.swift", "struct E {}\n"),
+      ("Frames/F.swift", "extension Walk {\n  var ownBytes: Int { 0 }\n  var twoOfThem = 0\n}\n"),
+      ("Walk/G.swift", "let c = walk.ownBytes + walk.twoOfThem\nlet twoOfThem = 1\n"),
     ]
     let files = texts.map { SourceFile(path: "Sources/AnnalsInspection/\($0)", text: $1) }
     #expect(
@@ -98,6 +100,7 @@ import Testing
         "Odd/E.swift:1: the order of folders does not have this one",
         "Walk/A.swift:3: Other is of Frames, a folder above",
         "Walk/D.swift:1: Dump is of Frames, a folder above",
+        "Walk/G.swift:1: ownBytes is of Frames, a folder above",
       ])
   }
 

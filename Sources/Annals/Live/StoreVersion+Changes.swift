@@ -65,13 +65,6 @@ extension Publication {
   }
 }
 
-extension AnnalsError {
-  /// Whether the history needed is not there any more.
-  var isMissingHistory: Bool {
-    [.pruned, .lost, .lostBranch, .beyondHead].contains(code)
-  }
-}
-
 extension Store {
   /// The difference between the results of a fetch at two positions of history, in either order:
   /// what a live view would have shown as one update.

@@ -51,23 +51,3 @@ extension Draft {
     schema.nameText(of: object, key: keyText(of: object))
   }
 }
-
-extension State {
-  /// The object's key as text; nil if it has none, does not exist, or cannot be read.
-  package func keyText(of object: ObjectReference) -> String? {
-    guard let entity = schema.entity(numbered: object.entity), let attribute = entity.keyAttribute,
-      (try? contains(object.entity, object.row)) == true,
-      let stored = try? value(object.entity, object.row, attribute.number)
-    else { return nil }
-    if stored.isNull, !attribute.isOptional { return attribute.defaultValue?.keyText }
-    return stored.keyText
-  }
-}
-
-extension Schema {
-  /// `Entity/KEY` or `Entity#ROW`.
-  package func nameText(of object: ObjectReference, key: String?) -> String {
-    let name = entity(numbered: object.entity)?.name ?? "#\(object.entity)"
-    return key.map { "\(name)/\($0)" } ?? "\(name)#\(object.row)"
-  }
-}

@@ -255,3 +255,10 @@ public struct HistoryGap: Hashable, Sendable {
     self.prunedBy = prunedBy
   }
 }
+
+extension AnnalsError {
+  /// Whether the history needed is not there any more.
+  package var isMissingHistory: Bool {
+    [.pruned, .lost, .lostBranch, .beyondHead].contains(code)
+  }
+}

@@ -83,8 +83,8 @@ package struct EntityChange: Hashable, Sendable {
 extension Entity {
   /// Whether the property with this number was removed. O(log properties).
   package func isRemoved(_ number: PropertyNumber) -> Bool {
-    attributes.firstIndex(numbered: number).map { attributes[$0].isRemoved }
-      ?? relationships.firstIndex(numbered: number).map { relationships[$0].isRemoved } ?? false
+    attributes.place(numbered: number).map { attributes[$0].isRemoved }
+      ?? relationships.place(numbered: number).map { relationships[$0].isRemoved } ?? false
   }
 
   /// Applies a change of this entity. O(what the change lists) while nobody else holds the lists.
@@ -184,10 +184,10 @@ extension Array where Element: NumberedDefinition {
     }
   }
 
-  fileprivate func has(_ number: PropertyNumber) -> Bool { firstIndex(numbered: number) != nil }
+  fileprivate func has(_ number: PropertyNumber) -> Bool { place(numbered: number) != nil }
 
   /// The index of the element with this number, if numbers rise. O(log n).
-  func firstIndex(numbered number: PropertyNumber) -> Int? {
+  func place(numbered number: PropertyNumber) -> Int? {
     let place = place(of: number)
     return place < count && self[place].number == number ? place : nil
   }

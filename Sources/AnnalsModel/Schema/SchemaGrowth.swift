@@ -47,7 +47,7 @@ extension Schema {
 
   /// Widens an attribute to any type. O(log attributes) while nobody else holds the schema.
   package mutating func widen(_ number: PropertyNumber, ofEntityAt place: Int) {
-    guard let position = entities[place].attributes.firstIndex(numbered: number) else { return }
+    guard let position = entities[place].attributes.place(numbered: number) else { return }
     entities[place].attributes[position].type = .any
   }
 }
@@ -56,7 +56,7 @@ extension Entity {
   /// The attribute with this number, removed or not, of an entity that a store has: there numbers
   /// rise. O(log attributes).
   package func attribute(numbered number: PropertyNumber) -> Attribute? {
-    attributes.firstIndex(numbered: number).map { attributes[$0] }
+    attributes.place(numbered: number).map { attributes[$0] }
   }
 }
 
