@@ -41,4 +41,33 @@ import Testing
     #expect(twice.count == 1)
     #expect(twice.first?.contains("have the same id") == true, "\(twice)")
   }
+
+  /// An earlier version, which does not know that a relationship may be required, can leave it out.
+  @Test func everyObjectHasWhatIsRequired() throws {
+    let location = memoryFile()
+    let schema = Schema {
+      Entity("Line") { Attribute("id", .string) }
+      Entity("Stop") { Relationship("line", to: "Line", isOptional: false) }
+    }
+    let store = try Store(location, schema: schema)
+    try store.write { tx in
+      let line = try tx.insert("Line", [:])
+      try tx.insert("Stop", ["line": .object(ObjectReference(line))])
+    }
+    try store.close()
+    #expect(try Store(location, creates: false).verifyHistory() == [])
+    try LogFile.write(to: location.path, in: location.fileSystem) { log in
+      for row in [2, 3] as [Int64] {
+        var batch = ChangeBatch(.insert, 2, row, [])
+        _ = try log.append(TransactionEnvelope(timestamp: Timestamp(microseconds: 1)), &batch)
+      }
+    }
+    let found = try Store(location, creates: false).verifyHistory()
+    #expect(
+      found.map(\.message) == [
+        "2 objects of Stop, the first is Stop#2, have no line, which every one must have. Set it, "
+          + "or declare it optional"
+      ])
+    #expect(found.map(\.severity) == [.warning])
+  }
 }
