@@ -22,7 +22,7 @@ enum FolderRules {
     "AnnalsInspection": ["Text", "Walk", "Frames", "Verification"],
     "AnnalsLog": ["", "Frames", "Tables", "Reading", "Recovery", "Writing", "Rewriting"],
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
-    "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Lists", "Timelines"],
+    "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Timelines", "Lists"],
     "AnnalsSalvage": ["Reading", ""],
     "AnnalsState": ["Columns", "Index", "Tables", "", "Conditions"],
     "AnnalsStorage": ["Locks", "", "Platform", "Memory", "Posix"],

@@ -32,8 +32,7 @@ final class LiveSource: Sendable {
   init<R: Record>(_ fetch: Fetch<R>, _ sections: RecordSections<R>?) {
     entity = R.entity.name
     query = { snapshot throws(AnnalsError) in
-      let query = try snapshot._query(R.self)
-      return ListQuery(try query.plannedQuery(fetch), records: query.work(fetch))
+      ListQuery(try snapshot._query(R.self).plannedQuery(fetch))
     }
     if let sections = sections?.sections {
       self.sections = { snapshot throws(AnnalsError) in
@@ -68,12 +67,11 @@ final class LiveSource: Sendable {
 
   /// The rows in a state. O(n log n), or by an index.
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> RowListContent {
-    let plain = try query(snapshot)
-    let query = ListQuery(
-      plain.rows, sections: try sections?(snapshot), records: plain.records)
+    let query = ListQuery(try query(snapshot).rows, sections: try sections?(snapshot))
+    let sources = ListSources(
+      snapshot.reader.sources, snapshot.reader.largeBytes, try records?(snapshot))
     let list = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
-      try QueryList(
-        query, in: snapshot.reader.state, snapshot.reader.sources, snapshot.reader.largeBytes)
+      try QueryList(query, in: snapshot.reader.state, sources)
     }
     return RowListContent(snapshot: snapshot, list: list)
   }

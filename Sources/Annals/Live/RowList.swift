@@ -70,7 +70,7 @@ public struct RowList<Row: Sendable>: Sendable {
     try id.requireOwn(snapshot.reader.store)
     guard id.entity == list.query.rows.entity else { return nil }
     return try AnnalsError.evaluating { () throws(ConditionFault) in
-      try list.position(of: id.row)
+      try list.positions(of: id.row).first
     }
   }
 

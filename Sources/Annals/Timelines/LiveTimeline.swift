@@ -135,7 +135,7 @@ extension LiveTimeline {
       guard let shown else {
         let rows = try current.source.rows(in: view.store.snapshot())
         (revision, tick, self.shown) = (current.revision, current.tick, rows)
-        return TimelineUpdate(rows: rows, diff: rows.list.initialDiff, isInitial: true)
+        return TimelineUpdate(rows: rows, diff: rows.list.initialDiff(), isInitial: true)
       }
       let isSame = current.revision == revision
       guard !isSame || current.tick != tick || newest != shown.token else { return nil }
@@ -187,12 +187,15 @@ struct TimelineSource: Sendable {
   /// The rows in a state. O(n log n).
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> TimelineRowList {
     let (definition, entity) = try definition(snapshot)
+    let query = ListQuery(TimelineQuery(definition, order, in: zone), of: entity, sections: unit)
     let list = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
-      try TimelineList(
-        definition, order, of: entity, in: snapshot.reader.state, snapshot.reader.sources,
-        now: snapshot.clock(), division: unit.map { TimelineList.Division($0, in: zone) })
+      try QueryList(query, in: snapshot.reader.state, sources(snapshot))
     }
     return TimelineRowList(snapshot: snapshot, list: list, zone: zone)
+  }
+
+  private func sources(_ snapshot: Snapshot) -> ListSources {
+    ListSources(snapshot.reader.sources, snapshot.reader.largeBytes, clock: snapshot.clock)
   }
 
   /// The rows in another state, which differs in these objects alone.
@@ -204,11 +207,9 @@ struct TimelineSource: Sendable {
       return try rebuild(from: old, to: snapshot, changes)
     }
     var list = old.list
-    var diff = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
-      try list.advance(
-        to: snapshot.reader.state, changes, snapshot.reader.sources, now: snapshot.clock())
+    let diff = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
+      try list.advance(to: snapshot.reader.state, changes, sources(snapshot))
     }
-    diff.entity = snapshot.schema.entity(numbered: list.entity)
     return TimelineUpdate(
       rows: TimelineRowList(snapshot: snapshot, list: list, zone: zone), diff: diff,
       isInitial: false)
@@ -219,10 +220,10 @@ struct TimelineSource: Sendable {
     from old: TimelineRowList, to snapshot: Snapshot, _ changes: ListChanges
   ) throws(AnnalsError) -> TimelineUpdate {
     let rows = try rows(in: snapshot)
-    var diff = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
-      try rows.list.diff(fromOther: old.list, changes)
+    var list = rows.list
+    let diff = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
+      try list.diff(fromOther: old.list, changes)
     }
-    diff.entity = snapshot.schema.entity(numbered: rows.list.entity)
     return TimelineUpdate(rows: rows, diff: diff, isInitial: false)
   }
 }

@@ -12,10 +12,10 @@ public struct TimelineRowList: Sendable {
   /// Behind one reference, since views, updates and iterators copy and assign lists of rows.
   private final class Contents: Sendable {
     let snapshot: Snapshot
-    let list: TimelineList
+    let list: QueryList
     let zone: TimeZone
 
-    init(_ snapshot: Snapshot, _ list: TimelineList, _ zone: TimeZone) {
+    init(_ snapshot: Snapshot, _ list: QueryList, _ zone: TimeZone) {
       self.snapshot = snapshot
       self.list = list
       self.zone = zone
@@ -24,13 +24,13 @@ public struct TimelineRowList: Sendable {
 
   private let contents: Contents
 
-  init(snapshot: Snapshot, list: TimelineList, zone: TimeZone) {
+  init(snapshot: Snapshot, list: QueryList, zone: TimeZone) {
     contents = Contents(snapshot, list, zone)
   }
 
   /// The state that the rows were found in.
   public var snapshot: Snapshot { contents.snapshot }
-  var list: TimelineList { contents.list }
+  var list: QueryList { contents.list }
   var zone: TimeZone { contents.zone }
 
   /// The position in history of that state.
@@ -46,7 +46,7 @@ public struct TimelineRowList: Sendable {
   public var now: Date { Date(list.now) }
 
   /// Which rows there are, and in what order.
-  public var order: TimelineOrder { list.order }
+  public var order: TimelineOrder { list.query.timeline?.order ?? TimelineOrder() }
 
   /// The row at a position. Traps if there is none.
   public subscript(position: Int) -> TimelineRow {
@@ -63,7 +63,7 @@ public struct TimelineRowList: Sendable {
     return columns.objects.indices.map { index in
       TimelineRow(
         TimelineSpan(columns, index, clock, store: snapshot.reader.store),
-        list.row(at: range.lowerBound + index).role)
+        list.entry(at: range.lowerBound + index).role)
     }
   }
 
@@ -74,20 +74,21 @@ public struct TimelineRowList: Sendable {
   /// `.otherStore` if it is an object of another store.
   public func positions(of id: ObjectID) throws(AnnalsError) -> [Int] {
     try id.requireOwn(snapshot.reader.store)
-    guard id.entity == list.entity else { return [] }
+    guard id.entity == list.query.rows.entity else { return [] }
     return try AnnalsError.evaluating { () throws(ConditionFault) in
       try list.positions(of: id.row)
     }
   }
 
-  /// The sections of the live timeline; empty if it has none. O(1).
-  public var sections: [TimelineSection] { list.sections }
+  /// The sections of the live timeline; empty if it has none. O(sections × log n).
+  public var sections: [TimelineSection] {
+    guard case .calendar(let unit, _) = list.query.sections else { return [] }
+    return list.sections(by: unit)
+  }
 
   /// The rows in sections, as `TimelineRows.sections(by:)` gives them.
   public func sections(by unit: CalendarUnit?) throws(AnnalsError) -> [TimelineSection] {
-    try AnnalsError.evaluating { () throws(ConditionFault) in
-      try list.sections(by: unit, in: zone)
-    }
+    list.sections(by: unit)
   }
 
   /// The number of objects without a place. O(1).
@@ -97,7 +98,7 @@ public struct TimelineRowList: Sendable {
   public var unplaced: [TimelineRows.Unplaced] {
     list.unplaced.map { row, reason in
       TimelineRows.Unplaced(
-        objectID: ObjectID(store: snapshot.reader.store, entity: list.entity, row: row),
+        objectID: ObjectID(store: snapshot.reader.store, entity: list.query.rows.entity, row: row),
         reason: reason)
     }
   }

@@ -26,7 +26,7 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
   public subscript(position: Int) -> TimelineRow {
     insist(position >= 0 && position < entries.count, "no row at \(position)")
     let entry = entries[position]
-    return TimelineRow(span(entry.index), entries.role(entry))
+    return TimelineRow(span(entries.index(entry)), entry.role)
   }
 
   /// The time zone for counting and writing times.

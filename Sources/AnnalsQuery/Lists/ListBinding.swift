@@ -5,16 +5,20 @@ import AnnalsState
 package struct ListSources: Sendable {
   package var conditions: ConditionSources
   package var largeBytes: LargeBytes
-  /// What only records decide; nil for nothing.
+  /// What only records decide; their order counts more than all keys but the sections'. Nil for
+  /// nothing.
   package var records: RecordWork?
+  /// The time that counts as present, for timelines.
+  package var clock: @Sendable () -> Timestamp
 
   package init(
     _ conditions: ConditionSources, _ largeBytes: @escaping LargeBytes,
-    _ records: RecordWork? = nil
+    _ records: RecordWork? = nil, clock: @escaping @Sendable () -> Timestamp = { .min }
   ) {
     self.conditions = conditions
     self.largeBytes = largeBytes
     self.records = records
+    self.clock = clock
   }
 }
 
@@ -25,16 +29,20 @@ final class ListBinding: Sendable {
   let condition: BoundCondition
   let order: RowOrder
   let sources: ListSources
+  /// What rows objects have; nil where each object is one row.
+  let timeline: BoundTimeline?
   /// Whether records decide which rows are in the list, or their order.
   let asksRecords: Bool
 
   private init(
-    _ state: State, _ condition: BoundCondition, _ order: RowOrder, _ sources: ListSources
+    _ state: State, _ condition: BoundCondition, _ order: RowOrder, _ sources: ListSources,
+    _ timeline: BoundTimeline? = nil
   ) {
     self.state = state
     self.condition = condition
     self.order = order
     self.sources = sources
+    self.timeline = timeline
     asksRecords = order.records != nil || sources.records?.filter != nil
   }
 
@@ -42,17 +50,23 @@ final class ListBinding: Sendable {
   convenience init(
     _ query: ListQuery, in state: State, _ sources: ListSources
   ) throws(QueryPlan.Failure) {
+    let entity = query.rows.entity
     do throws(ConditionError) {
       let condition = try BoundCondition(
-        query.rows.condition, over: query.rows.entity, in: state, sources.conditions)
+        query.rows.condition, over: entity, in: state, sources.conditions)
       let order = try RowOrder(
-        query.rows.keys, areTiesDescending: query.rows.areTiesDescending, of: query.rows.entity,
+        query.rows.keys, areTiesDescending: query.rows.areTiesDescending, of: entity,
         in: state, records: sources.records, behind: query.sections == nil ? 0 : 1,
         sources.largeBytes)
       if case .calendar = query.sections, let path = query.rows.keys.first?.path {
         try order.requireDates(path)
       }
-      self.init(state, condition, order, sources)
+      var timeline: BoundTimeline?
+      if let query = query.timeline {
+        timeline = try BoundTimeline(
+          query, of: entity, in: state, sources.conditions, now: sources.clock())
+      }
+      self.init(state, condition, order, sources, timeline)
     } catch {
       throw .condition(error)
     }
@@ -62,7 +76,7 @@ final class ListBinding: Sendable {
   func rebound(
     _ query: ListQuery, to newState: State, _ sources: ListSources
   ) throws(QueryPlan.Failure) -> ListBinding {
-    if sources.records == nil, newState.schema == state.schema,
+    if sources.records == nil, query.timeline == nil, newState.schema == state.schema,
       let condition = condition.rebound(to: newState, sources.conditions),
       let order = order.rebound(to: newState, sources.largeBytes)
     {
@@ -71,9 +85,11 @@ final class ListBinding: Sendable {
     return try ListBinding(query, in: newState, sources)
   }
 
-  /// The entry of a row.
-  func entry(of row: Int64) throws(ConditionFault) -> ListEntry {
-    ListEntry(word: try order.word(of: row, in: condition.block(of: row)), row: row)
+  /// The entries of an object that is in the list.
+  func entries(of row: Int64) throws(ConditionFault) -> [ListEntry] {
+    if let timeline { return timeline.entries(of: row, try timeline.standing(of: row)) }
+    var block = RowBlock.none
+    return try entry(ofMatching: row, &block).map { [$0] } ?? []
   }
 
   /// The entry of a row that meets the condition; nil if it does not. What only records decide is
@@ -122,7 +138,7 @@ extension RowOrder: ListOrder {
       let outcome = try outcome(a.row, b.row, in: other, from: isExact(a.word) ? 1 : 0)
       if outcome != .equal { return outcome == .less }
     }
-    return ties(a.row, b.row) == .less
+    return areTiesDescending ? b.tie < a.tie : a.tie < b.tie
   }
 }
 

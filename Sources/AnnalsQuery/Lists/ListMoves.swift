@@ -8,28 +8,34 @@ struct ListMoves {
     var entry: ListEntry
     /// Its place among the changed rows.
     var index: Int32
-    /// For a row in the list before and after: its place on the other side, once it is known;
-    /// otherwise -1.
+    /// For a row in the list before and after: its place on the other side, and before that is
+    /// known, the number of the pair; otherwise -1.
     var partner: Int32
     var position = 0
 
     var stays: Bool { partner >= 0 }
   }
 
-  /// A row that may have changed, with its changed properties.
+  /// An object that may have changed, with its changed properties.
   struct Changed {
     var row: Int64
     var properties: PropertySet
+    /// Whether its rows show something else, even if none of its properties changed.
+    var showsOtherwise = false
   }
 
   /// Each once, rising.
-  let changed: ContiguousArray<Changed>
+  var changed: ContiguousArray<Changed>
   /// By rising position in the old list.
   var out: ContiguousArray<Row> = []
   /// In the order of the new list.
   var into: ContiguousArray<Row> = []
   /// Rows that changed in place, by rising position in the old list.
   var updated: ContiguousArray<Row> = []
+  /// What changes of a timeline's objects without a place.
+  var absence: ContiguousArray<EntryEdit> = []
+  /// How many rows are removed and inserted again.
+  private var pairCount: Int32 = 0
 
   init(_ changed: ContiguousArray<Changed>) { self.changed = changed }
 
@@ -39,15 +45,23 @@ struct ListMoves {
   /// The properties that changed of a row.
   func properties(_ row: Row) -> PropertySet { changed[Int(row.index)].properties }
 
+  /// Whether a row that stays where it is is an update.
+  func isUpdate(_ index: Int32) -> Bool {
+    !changed[Int(index)].properties.isEmpty || changed[Int(index)].showsOtherwise
+  }
+
   /// Notes the entries of a changed row in the list before and after; nil where it is not in it.
   mutating func move(_ index: Int, _ before: ListEntry?, _ after: ListEntry?) {
-    let partner: Int32 = before != nil && after != nil ? 0 : -1
+    let isPair = before != nil && after != nil
+    let partner = isPair ? pairCount : -1
+    if isPair { pairCount += 1 }
     if let before { out.append(Row(entry: before, index: Int32(index), partner: partner)) }
     if let after { into.append(Row(entry: after, index: Int32(index), partner: partner)) }
   }
 
-  /// Notes a changed row that keeps its keys.
+  /// Notes a changed row that keeps its keys, if that is an update.
   mutating func update(_ index: Int, _ entry: ListEntry) {
+    guard isUpdate(Int32(index)) else { return }
     updated.append(Row(entry: entry, index: Int32(index), partner: -1))
   }
 
@@ -117,11 +131,13 @@ struct ListMoves {
 
   /// Pairs rows that are removed and inserted again.
   private mutating func pair() {
-    guard out.contains(where: \.stays) else { return }
-    var places = ContiguousArray<Int32>(repeating: -1, count: changed.count)
-    for index in into.indices { places[Int(into[index].index)] = Int32(index) }
+    guard pairCount > 0 else { return }
+    var places = ContiguousArray<Int32>(repeating: -1, count: Int(pairCount))
+    for index in into.indices where into[index].stays {
+      places[Int(into[index].partner)] = Int32(index)
+    }
     for index in out.indices where out[index].stays {
-      let partner = places[Int(out[index].index)]
+      let partner = places[Int(out[index].partner)]
       out[index].partner = partner
       into[Int(partner)].partner = Int32(index)
     }

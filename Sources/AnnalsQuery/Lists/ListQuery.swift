@@ -8,21 +8,45 @@ package final class ListQuery: Sendable {
   /// The rows; its first key is that of the sections, if there are any.
   package let rows: RowQuery
   package let sections: SectionRule?
-  /// What of it only records decide; their order counts more than all keys but the sections'.
-  package let records: RecordWork?
+  /// Of a timeline, which decides what rows objects have; nil where each object is one row.
+  package let timeline: TimelineQuery?
 
   /// Creates a query with sections: the section's path becomes the first key unless it already is.
   package init(
-    _ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil,
-    records: RecordWork? = nil
+    _ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil
   ) {
     var rows = rows
     if let sections, rows.keys.first?.path != sections.path {
       rows.keys.insert(SortKey(sections.path), at: 0)
     }
     self.rows = rows
-    self.records = records
     self.sections = sections?.rule
+    timeline = nil
+  }
+
+  /// Creates the query of an entity's timeline, whose sections are by the calendar.
+  package init(_ timeline: TimelineQuery, of entity: EntityNumber, sections unit: CalendarUnit?) {
+    rows = RowQuery(entity: entity, areTiesDescending: timeline.order.isDescending)
+    sections = unit.map { .calendar($0, timeline.zone) }
+    self.timeline = timeline
+  }
+
+  /// The paths on which the rows and their order depend.
+  func dependencies(in state: State, _ records: RecordWork?) -> [PathDependency] {
+    if let timeline { return timeline.dependencies }
+    var paths = rows.keys.map(\.path)
+    // Whether the objects exist that these lead to is part of a record.
+    if let records, let entity = state.schema.entity(numbered: rows.entity) {
+      paths += records.relationships.compactMap { entity.propertyName($0) }.map { [$0] }
+    }
+    return rows.condition.dependencies + paths.map { PathDependency($0) }
+  }
+
+  /// The buckets of sections by the calendar. Dates that are written as texts are grouped in UTC.
+  func buckets(_ bound: ListBinding) -> CalendarBuckets? {
+    guard case .calendar(let unit, let zone) = sections else { return nil }
+    return CalendarBuckets(
+      unit, timeZone: bound.timeline?.hasWrittenDates == true ? .gmt : zone)
   }
 
   /// Whether only some of the rows found are shown.

@@ -22,15 +22,15 @@ extension QueryList {
         diff.inserts.append(place(of: row.position))
         continue
       }
-      let was = moves.out[Int(row.partner)].position
-      let properties = moves.properties(row)
+      let old = moves.out[Int(row.partner)]
+      let was = old.position
       let step = ListDiff.Step(
-        from: oldPlace(was), to: place(of: row.position), changed: properties)
+        from: oldPlace(was), to: place(of: row.position), changed: moves.properties(row))
       if was - Int(row.partner) == row.position - index, was > last,
-        try before?.sectionOutcome(row.entry.row, row.entry.row, in: order) ?? .equal == .equal
+        try before?.sectionOutcome(old.entry, row.entry, in: order) ?? .equal == .equal
       {
         last = was
-        if !properties.isEmpty { diff.updates.append(step) }
+        if moves.isUpdate(row.index) { diff.updates.append(step) }
       } else {
         diff.moves.append(step)
       }
@@ -60,7 +60,7 @@ extension QueryList {
     var came = whole(moves.into)[...]
     // Both in the order of their keys: a section in both was emptied and filled again.
     while let a = gone.first, let b = came.first {
-      let outcome = try old.sectionOutcome(a.row, b.row, in: order)
+      let outcome = try old.sectionOutcome(a.entry, b.entry, in: order)
       if outcome != .greater { gone.removeFirst() }
       if outcome != .less { came.removeFirst() }
       if outcome == .less { diff.deletedSections.append(a.section) }
@@ -73,14 +73,14 @@ extension QueryList {
   /// The sections of which all rows are among these, each with one of them.
   private func whole(
     _ rows: ContiguousArray<ListMoves.Row>
-  ) -> [(section: Int, row: Int64)] {
-    var result: [(section: Int, row: Int64)] = []
+  ) -> [(section: Int, entry: ListEntry)] {
+    var result: [(section: Int, entry: ListEntry)] = []
     var (section, start) = (-1, 0)
     for (index, row) in rows.enumerated() {
       let here = found.section(at: row.position)
       if here != section { (section, start) = (here, index) }
       if index + 1 - start == found.range(ofSection: section).count {
-        result.append((section, row.entry.row))
+        result.append((section, row.entry))
       }
     }
     return result

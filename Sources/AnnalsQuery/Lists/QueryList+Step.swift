@@ -28,7 +28,7 @@ extension QueryList {
     let next = try bound.rebound(query, to: newState, sources)
     let (affected, newReferrers) = try QueryPlan.Failure.reading {
       () throws(StateFault) in
-      (try affectedRows(by: changes, newState), try advancedReferrers(by: changes, newState))
+      (try affectedRows(by: changes, next), try advancedReferrers(by: changes, newState))
     }
     do throws(ConditionFault) {
       var moves = ListMoves(affected)
@@ -36,8 +36,10 @@ extension QueryList {
       try moves.locate(in: found, from: bound.order, to: next.order)
       // From here on nothing throws unless the list before is kept.
       bound = next
+      if found.count == 0 { buckets = query.buckets(bound) }
       if let newReferrers { referrers = newReferrers }
       guard !affected.isEmpty else { return ListDiff() }
+      absent.apply(moves.absence)
       if !moves.leavesAll { found.apply(moves.edits()) }
       if query.sections != nil { try markSections(around: moves) }
       var diff =
@@ -63,18 +65,19 @@ extension QueryList {
     return advanced
   }
 
-  /// The rows of the list's entity that may have changed, each once, rising.
+  /// The objects of the list's entity whose rows may have changed, each once, rising.
   private func affectedRows(
-    by changes: ListChanges, _ newState: State
+    by changes: ListChanges, _ next: ListBinding
   ) throws(StateFault) -> ContiguousArray<ListMoves.Changed> {
     let entity = query.rows.entity
     var own: ContiguousArray<ListMoves.Changed> = []
     for change in changes.elements where change.object.entity == entity {
       own.append(ListMoves.Changed(row: change.object.row, properties: change.properties))
     }
-    guard !referrers.isEmpty else { return own }
-    var far: [Int64] = []
-    try referrers.forEachAffected(by: changes, from: state, to: newState) { far.append($0) }
+    var far = rowsPassedByTime(next)
+    if !referrers.isEmpty {
+      try referrers.forEachAffected(by: changes, from: state, to: next.state) { far.append($0) }
+    }
     guard !far.isEmpty else { return own }
     far.sort()
     var merged: ContiguousArray<ListMoves.Changed> = []
@@ -96,6 +99,7 @@ extension QueryList {
   private func classify(
     _ moves: inout ListMoves, _ next: ListBinding
   ) throws(ConditionFault) {
+    if let old = bound.timeline, let new = next.timeline { return try classify(&moves, old, new) }
     let isByOwnValues = referrers.isEmpty && !next.asksRecords
     var oldBlock = RowBlock.none
     var newBlock = RowBlock.none
@@ -113,7 +117,7 @@ extension QueryList {
       var after = try next.entry(ofMatching: row, &newBlock)
       if next.asksRecords, after != nil, try !next.wantsRecord(row) { after = nil }
       if let before, let after, try hasSameKeys(before, after, next.order) {
-        if !properties.isEmpty { moves.update(index, before) }
+        moves.update(index, before)
       } else {
         moves.move(index, before, after)
       }

@@ -10,10 +10,9 @@ extension QueryList {
   ) throws(ConditionFault) -> ListDiff {
     var changed: [Int64: PropertySet] = [:]
     for row in moves.updated + moves.into { changed[row.entry.row] = moves.properties(row) }
-    let mayMove = Set(moves.into.lazy.map(\.entry.row))
+    let moving = Set(moves.into.lazy.map(\.entry.row))
     return try wholeDiff(
-      from: old, sections: try commonSections(old), mayMove: { mayMove.contains($0) },
-      changed: { changed[$0] })
+      from: old, sections: try commonSections(old), moving, changed: { changed[$0] })
   }
 
   /// The difference from a list of another query, of this state or another, between which these
@@ -26,9 +25,9 @@ extension QueryList {
       var diff =
         old.query.rows.entity == entity
         ? try wholeDiff(
-          from: old, sections: try equalSections(old), mayMove: { _ in true },
+          from: old, sections: try equalSections(old),
           changed: { changes.properties(of: ObjectReference(entity: entity, row: $0)) })
-        : try wholeDiff(from: old, sections: [], mayMove: { _ in true }, changed: { _ in nil })
+        : try wholeDiff(from: old, sections: [], changed: { _ in nil })
       diff.entity = state.schema.entity(numbered: entity)
       return diff
     } catch {
@@ -63,22 +62,25 @@ extension QueryList {
     return result
   }
 
+  /// `moving` are the objects whose rows may move; nil for all.
   private func wholeDiff(
-    from old: QueryList, sections: [(old: Int, new: Int)], mayMove: (Int64) -> Bool,
+    from old: QueryList, sections: [(old: Int, new: Int)], _ moving: Set<Int64>? = nil,
     changed: (Int64) -> PropertySet?
   ) throws(ConditionFault) -> ListDiff {
     var diff = ListDiff()
-    let (oldRows, newRows) = (old.rows(in: 0..<old.count), rows(in: 0..<count))
+    let (oldRows, newRows) = (old.found.entries(in: old.window), found.entries(in: window))
     let (oldPlaces, newPlaces) = (old.places(), places())
     let isSameEntity = old.query.rows.entity == query.rows.entity
-    var was: [Int64: Int] = [:]
+    var was: [UInt64: Int] = [:]
     was.reserveCapacity(oldRows.count)
-    if isSameEntity { for (position, row) in oldRows.enumerated() { was[row] = position } }
+    if isSameEntity {
+      for (position, entry) in oldRows.enumerated() { was[entry.identity] = position }
+    }
     var hasPartner = ContiguousArray(repeating: false, count: oldRows.count)
     /// The rows in both, by position in the new list.
     var common: [(old: Int, new: Int)] = []
-    for (position, row) in newRows.enumerated() {
-      if let before = was[row] {
+    for (position, entry) in newRows.enumerated() {
+      if let before = was[entry.identity] {
         hasPartner[before] = true
         common.append((before, position))
       } else {
@@ -91,18 +93,21 @@ extension QueryList {
     let newSections = Dictionary(uniqueKeysWithValues: sections.map { ($0.old, $0.new) })
     let hasSections = query.sections != nil || old.query.sections != nil
     let stays = QueryList.staying(common) { pair in
-      if !mayMove(newRows[pair.new]) { return .always }
+      if let moving, !moving.contains(newRows[pair.new].row) { return .always }
       guard hasSections else { return .perhaps }
       return newSections[oldPlaces[pair.old].section] == newPlaces[pair.new].section
         ? .perhaps : .never
     }
     for (index, pair) in common.enumerated() {
-      let properties = changed(newRows[pair.new]) ?? PropertySet()
+      let row = newRows[pair.new].row
+      let properties = changed(row) ?? PropertySet()
       let step = ListDiff.Step(
         from: oldPlaces[pair.old], to: newPlaces[pair.new], changed: properties)
       if !stays[index] {
         diff.moves.append(step)
       } else if !properties.isEmpty {
+        diff.updates.append(step)
+      } else if try showsOtherwise(row, than: old) {
         diff.updates.append(step)
       }
     }
@@ -158,9 +163,9 @@ extension QueryList {
     var result: [(old: Int, new: Int)] = []
     var (a, b) = (0, 0)
     while a < old.sectionCount, b < sectionCount {
-      let row = row(at: range(ofSection: b).lowerBound)
-      let before = old.row(at: old.range(ofSection: a).lowerBound)
-      let outcome = try old.sectionOutcome(before, row, in: order)
+      let entry = entry(at: range(ofSection: b).lowerBound)
+      let before = old.entry(at: old.range(ofSection: a).lowerBound)
+      let outcome = try old.sectionOutcome(before, entry, in: order)
       if outcome == .equal { result.append((a, b)) }
       if outcome != .greater { a += 1 }
       if outcome != .less { b += 1 }

@@ -2,7 +2,8 @@ import AnnalsModel
 import AnnalsState
 import Foundation
 
-/// The ordered rows of a query in a state, which can advance to the next state.
+/// The ordered rows of a query in a state, which can advance to the next state: one for each object
+/// found, or those that a timeline has of it.
 ///
 /// A value: copies do not change. Positions and sections are those of the window that the query's
 /// offset and limit leave.
@@ -14,42 +15,35 @@ package struct QueryList: Sendable {
   var bound: ListBinding
   var referrers: Referrers
   var buckets: CalendarBuckets?
+  /// The objects without a place on a timeline, by row; their part is the reason.
+  var absent = SortedList()
 
   /// The rows that a query finds. O(n log n), or by an index.
   package init(
-    _ query: ListQuery, in state: State, _ sources: ConditionSources, _ bytes: @escaping LargeBytes
+    _ query: ListQuery, in state: State, _ sources: ListSources
   ) throws(QueryPlan.Failure) {
     self.query = query
-    var all = query.rows
-    (all.limit, all.offset, all.keys) = (nil, 0, [])
-    var rows = try QueryPlan(all, in: state, sources).rows()
-    bound = try ListBinding(query, in: state, ListSources(sources, bytes, query.records))
-    if case .calendar(let unit, let zone) = query.sections {
-      buckets = CalendarBuckets(unit, timeZone: zone)
-    }
+    let bound = try ListBinding(query, in: state, sources)
+    self.bound = bound
+    buckets = query.buckets(bound)
     referrers = try QueryPlan.Failure.reading { () throws(StateFault) in
       try Referrers(
-        query.rows.condition.dependencies
-          + (query.rows.keys.map(\.path)
-          + QueryList.paths(of: query.records, of: query.rows.entity, in: state))
-          .map { PathDependency($0) },
-        from: query.rows.entity, in: state)
+        query.dependencies(in: state, sources.records), from: query.rows.entity, in: state)
     }
     found = SortedList()
+    let rows = try query.timeline == nil ? rowsFound() : []
     do throws(ConditionFault) {
-      if let filter = query.records?.filter {
-        rows = Array(try filter(ContiguousArray(rows), state))
-      }
-      var entries: ContiguousArray<ListEntry> = []
-      for (word, row) in try order.entries(of: rows) {
-        var entry = ListEntry(word: word, row: row)
-        if query.sections != nil {
-          entry.beginsSection =
-            try entries.last.map { (last) throws(ConditionFault) in
-              try !isSameSection(last, entry)
-            } ?? true
+      var entries =
+        if let timeline = bound.timeline {
+          try timelineEntries(timeline)
+        } else {
+          try objectEntries(of: rows)
         }
-        entries.append(entry)
+      if query.sections != nil, !entries.isEmpty {
+        entries[0].beginsSection = true
+        for index in entries.indices.dropFirst() {
+          entries[index].beginsSection = try !isSameSection(entries[index - 1], entries[index])
+        }
       }
       found = SortedList(entries)
     } catch {
@@ -57,12 +51,22 @@ package struct QueryList: Sendable {
     }
   }
 
-  /// The paths to objects that are part of the records by whether they exist.
-  private static func paths(
-    of records: RecordWork?, of number: EntityNumber, in state: State
-  ) -> [PropertyPath] {
-    guard let records, let entity = state.schema.entity(numbered: number) else { return [] }
-    return records.relationships.compactMap { entity.propertyName($0) }.map { [$0] }
+  /// The objects that meet the condition, in any order.
+  private func rowsFound() throws(QueryPlan.Failure) -> [Int64] {
+    var all = query.rows
+    (all.limit, all.offset, all.keys) = (nil, 0, [])
+    return try QueryPlan(all, in: state, bound.sources.conditions).rows()
+  }
+
+  private func objectEntries(
+    of rows: [Int64]
+  ) throws(ConditionFault) -> ContiguousArray<ListEntry> {
+    var rows = rows
+    if let filter = bound.sources.records?.filter {
+      rows = Array(try filter(ContiguousArray(rows), state))
+    }
+    let ordered = try order.entries(of: rows)
+    return ContiguousArray(ordered.lazy.map { ListEntry(word: $0.word, row: $0.row) })
   }
 
   /// The entities whose objects determine which rows there are, and their order.
@@ -82,13 +86,16 @@ extension QueryList {
   /// How many rows are shown. O(1).
   package var count: Int { window.count }
 
-  /// The row at a position.
-  package func row(at position: Int) -> Int64 {
+  /// The entry at a position.
+  package func entry(at position: Int) -> ListEntry {
     precondition(position >= 0 && position < count, "no row at position \(position)")
-    return found[window.lowerBound + position].row
+    return found[window.lowerBound + position]
   }
 
-  /// The rows at these positions. O(log n) and the rows.
+  /// The object of the row at a position.
+  package func row(at position: Int) -> Int64 { entry(at: position).row }
+
+  /// The objects of the rows at these positions. O(log n) and the rows.
   package func rows(in range: Range<Int>) -> [Int64] {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "no rows at \(range)")
     let start = window.lowerBound
@@ -100,13 +107,16 @@ extension QueryList {
     return result
   }
 
-  /// The position of a row; nil if it is not shown.
-  package func position(of row: Int64) throws(ConditionFault) -> Int? {
-    var block = RowBlock.none
-    guard let entry = try bound.entry(ofMatching: row, &block),
-      let position = try found.position(of: entry, by: order)
-    else { return nil }
-    return window.contains(position) ? position - window.lowerBound : nil
+  /// The positions of an object's rows, rising; none if it is not shown.
+  package func positions(of row: Int64) throws(ConditionFault) -> [Int] {
+    let window = window
+    var result: [Int] = []
+    for entry in try bound.entries(of: row) {
+      if let position = try found.position(of: entry, by: order), window.contains(position) {
+        result.append(position - window.lowerBound)
+      }
+    }
+    return result.sorted()
   }
 
   /// How many sections are shown; none in a list without sections, and in one without rows.
@@ -145,14 +155,17 @@ extension QueryList {
 
   /// What the rows of a section have in common.
   package mutating func key(ofSection section: Int) throws(ConditionFault) -> SectionKey {
-    try sectionKey(of: row(at: range(ofSection: section).lowerBound))
+    try sectionKey(of: entry(at: range(ofSection: section).lowerBound))
   }
 }
 
 // Keys.
 extension QueryList {
-  mutating func sectionKey(of row: Int64) throws(ConditionFault) -> SectionKey {
-    let value = try order.firstValue(of: row)
+  private mutating func sectionKey(of entry: ListEntry) throws(ConditionFault) -> SectionKey {
+    if let timeline = query.timeline {
+      return timeline.order.section(of: entry, &buckets).bucket.map { .bucket($0) } ?? .value(.null)
+    }
+    let value = try order.firstValue(of: entry.row)
     guard case .date(let moment) = value, let bucket = buckets?.bucket(containing: moment) else {
       return .value(value)
     }
@@ -163,20 +176,24 @@ extension QueryList {
   mutating func isSameSection(
     _ a: ListEntry, _ b: ListEntry
   ) throws(ConditionFault) -> Bool {
-    if a.word == b.word, order.isExact(a.word) { return true }
-    return try sectionOutcome(a.row, b.row, in: order) == .equal
+    if a.word == b.word, order.isExact(a.word), query.timeline == nil { return true }
+    return try sectionOutcome(a, b, in: order) == .equal
   }
 
   /// How the section of a row here stands to that of a row in the same order of another state.
   mutating func sectionOutcome(
-    _ a: Int64, _ b: Int64, in other: RowOrder
+    _ a: ListEntry, _ b: ListEntry, in other: RowOrder
   ) throws(ConditionFault) -> Outcome {
-    if buckets != nil, case .date(let x) = try order.firstValue(of: a),
-      case .date(let y) = try other.firstValue(of: b),
+    if let timeline = query.timeline?.order {
+      if timeline.isIn(timeline.section(of: a, &buckets), b) { return .equal }
+      return timeline.precedes(a, b) ? .less : .greater
+    }
+    if buckets != nil, case .date(let x) = try order.firstValue(of: a.row),
+      case .date(let y) = try other.firstValue(of: b.row),
       let bucket = buckets?.bucket(containing: x), bucket.contains(y)
     {
       return .equal
     }
-    return try order.keyOutcome(a, b, in: other, order.keys.indices.prefix(1))
+    return try order.keyOutcome(a.row, b.row, in: other, order.keys.indices.prefix(1))
   }
 }

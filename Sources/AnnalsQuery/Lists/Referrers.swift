@@ -21,14 +21,6 @@ struct Referrers: Sendable {
     var end: PropertyNumber
   }
 
-  /// By target and referring row.
-  private struct ByTarget: ListOrder {
-    @inline(__always)
-    func precedes(_ a: ListEntry, _ b: ListEntry) -> Bool {
-      a.word != b.word ? a.word < b.word : a.row < b.row
-    }
-  }
-
   private var ways: [Way] = []
   /// For each relationship, entries whose words are the targets' rows.
   private var lists: [Hop: SortedList] = [:]
@@ -160,14 +152,8 @@ extension Referrers {
   private func forEachReferrer(to target: Int64, _ hop: Hop, _ body: (Int64) -> Void) {
     guard let list = lists[hop] else { return }
     let word = UInt64(target)
-    let start = Referrers.rank(list, ListEntry(word: word, row: 0))
-    let end = Referrers.rank(list, ListEntry(word: word + 1, row: 0))
-    list.forEach(in: start..<end) { body($0.row) }
-  }
-
-  private static func rank(_ list: SortedList, _ entry: ListEntry) -> Int {
-    // This order never throws.
-    (try? list.rank(of: entry, by: ByTarget())) ?? 0
+    let start = list.rank { $0.word < word }
+    list.forEach(in: start..<list.rank { $0.word <= word }) { body($0.row) }
   }
 
   /// Adopts the targets of changed references.
@@ -187,12 +173,12 @@ extension Referrers {
         guard was != becomes else { continue }
         for target in was where !becomes.isListed(target) {
           let entry = ListEntry(word: UInt64(target), row: row)
-          let rank = Referrers.rank(list, entry)
+          let rank = list.rank { $0.isBefore(entry) }
           if rank < list.count, list[rank] == entry { list.remove(at: rank) }
         }
         for target in becomes where !was.isListed(target) {
           let entry = ListEntry(word: UInt64(target), row: row)
-          list.insert(entry, at: Referrers.rank(list, entry))
+          list.insert(entry, at: list.rank { $0.isBefore(entry) })
         }
       }
     }

@@ -87,9 +87,9 @@ extension SortedList {
 
   /// How many entries there are before the first for which `isBefore` is false; it is false for all
   /// later ones.
-  package func rank(
-    _ isBefore: (ListEntry) throws(ConditionFault) -> Bool
-  ) throws(ConditionFault) -> Int {
+  package func rank<E: Error>(
+    _ isBefore: (ListEntry) throws(E) -> Bool
+  ) throws(E) -> Int {
     var node = root
     var rank = 0
     while true {
@@ -97,7 +97,7 @@ extension SortedList {
       case .leaf(let entries): return rank + (try entries.rank(isBefore))
       case .inner(let children):
         // The last child whose first entry is before it.
-        let place = try (1..<children.count).rank { (place) throws(ConditionFault) in
+        let place = try (1..<children.count).rank { (place) throws(E) in
           try isBefore(children[place].first)
         }
         if place > 0 { rank += children[place - 1].end }

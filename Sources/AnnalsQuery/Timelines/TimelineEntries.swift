@@ -1,45 +1,14 @@
 import AnnalsModel
+import Foundation
 
-/// The ordered rows of a timeline, sixteen bytes each, made from the objects' columns.
-///
-/// Stored rising; descending order reads them backward. Positions count in the order's direction.
+/// The ordered rows of a timeline, sixteen bytes each, made from the objects' columns: the row of
+/// an entry is the place of its object among them.
 package struct TimelineEntries: Sendable {
-  /// One row.
-  package struct Entry: Hashable, Sendable {
-    /// The date; the last possible moment for an ongoing object.
-    package var date: Int64
-    /// From the highest bit: rank among rows of the same date (2 bits), the object's place, and
-    /// which of an instant's rows it is (1 bit).
-    var tie: UInt64
-
-    init(_ date: Int64, _ rank: Rank, _ index: Int, isSecond: Bool = false) {
-      self.date = date
-      tie = rank.rawValue << 62 | UInt64(index) << 1 | (isSecond ? 1 : 0)
-    }
-
-    /// The place of the object among the columns.
-    package var index: Int { Int((tie << 2) >> 3) }
-
-    @inline(__always)
-    static func < (a: Entry, b: Entry) -> Bool {
-      a.date != b.date ? a.date < b.date : a.tie < b.tie
-    }
-  }
-
-  /// The order of rows of the same date.
-  enum Rank: UInt64 {
-    case end = 0
-    /// Singles, and both rows of an instant.
-    case single = 1
-    case start = 2
-    case ongoing = 3
-  }
-
   package let columns: TimelineColumns
   package let order: TimelineOrder
   /// The present time when the rows were made.
   package let now: Timestamp
-  private var entries: ContiguousArray<Entry>
+  private var entries: ContiguousArray<ListEntry>
 
   /// The rows of the objects; with `group`, of those in this group. O(n log n).
   package init(
@@ -49,67 +18,39 @@ package struct TimelineEntries: Sendable {
     self.order = order
     self.now = now
     // Local: what a method appends to a property of its own is copied each time.
-    var made: ContiguousArray<Entry> = []
+    var made: ContiguousArray<ListEntry> = []
     made.reserveCapacity(columns.count * (order.hidesEnds ? 1 : 2))
     entries = []
     for index in 0..<columns.count where group == nil || columns.group(index) == group {
       forEachEntry(of: index) { made.append($0) }
     }
-    made.sort(by: <)
+    made.sort(by: order.precedes)
     entries = made
   }
 
   /// Calls `body` with the rows of an object.
-  private func forEachEntry(of index: Int, _ body: (Entry) -> Void) {
-    let start = columns.starts[index]
-    switch columns.kind(index) {
-    case .single: body(Entry(start, .single, index))
-    case .range:
-      let end = columns.ends[index]
-      let isInstant = end == start
-      body(Entry(start, isInstant ? .single : .start, index))
-      guard !order.hidesEnds else { return }
-      body(Entry(end, isInstant ? .single : .end, index, isSecond: isInstant))
-    case .ongoing:
-      body(Entry(start, .start, index))
-      guard !order.hidesOngoing else { return }
-      let isLast = order.ongoing == .last
-      body(Entry(isLast ? .max : max(start, now.microseconds), .ongoing, index))
-    }
+  private func forEachEntry(of index: Int, _ body: (ListEntry) -> Void) {
+    order.forEachEntry(
+      of: Int64(index), start: columns.starts[index], end: columns.ends[index],
+      columns.kind(index), now: now, body)
   }
 
   /// How many rows there are.
   package var count: Int { entries.count }
 
   /// The row at a position. O(1).
-  package subscript(position: Int) -> Entry {
-    entries[order.isDescending ? entries.count - 1 - position : position]
-  }
+  package subscript(position: Int) -> ListEntry { entries[position] }
 
-  /// What the row tells of its object.
-  package func role(_ entry: Entry) -> TimelineRole {
-    switch Rank(rawValue: entry.tie >> 62) ?? .ongoing {
-    case .end: .end
-    case .start: .start
-    case .ongoing: .ongoing
-    case .single:
-      columns.kind(entry.index) == .single ? .single : entry.tie & 1 == 0 ? .start : .end
-    }
-  }
-
-  /// The date of a row; nil for an ongoing row.
-  package func date(_ entry: Entry) -> Timestamp? {
-    entry.tie >> 62 == Rank.ongoing.rawValue ? nil : Timestamp(microseconds: entry.date)
-  }
+  /// The place of a row's object among the columns.
+  package func index(_ entry: ListEntry) -> Int { Int(entry.row) }
 
   /// The positions of an object's rows, rising. O(log n).
   package func positions(of object: ObjectReference) -> [Int] {
     var result: [Int] = []
     for index in columns.places(of: object) {
       forEachEntry(of: index) { entry in
-        let found = rank { $0 < entry }
-        guard found < entries.count, entries[found] == entry else { return }
-        result.append(order.isDescending ? entries.count - 1 - found : found)
+        let found = entries.rank { order.precedes($0, entry) }
+        if found < entries.count, entries[found] == entry { result.append(found) }
       }
     }
     return result.sorted()
@@ -117,14 +58,25 @@ package struct TimelineEntries: Sendable {
 
   /// The positions of the rows that stand at these dates. O(log n).
   package func positions(from start: Int64, to end: Int64) -> Range<Int> {
-    let first = rank { $0.date < start }
-    let last = max(first, rank { $0.date < end })
-    return order.isDescending ? entries.count - last..<entries.count - first : first..<last
+    func rank(_ date: Int64) -> Int {
+      let word = order.word(date)
+      return entries.rank { order.isDescending ? $0.word <= word : $0.word < word }
+    }
+    let (first, last) = (rank(start), rank(end))
+    return order.isDescending ? min(first, last)..<first : first..<max(first, last)
   }
 
-  /// How many rows stand at the front of which `isBefore` is true; rising, whatever the order.
-  func rank(_ isBefore: (Entry) -> Bool) -> Int { entries.rank(isBefore) }
-
-  /// A row by its position in rising order.
-  func rising(_ position: Int) -> Entry { entries[position] }
+  /// The rows in sections, in their order: by the buckets of a unit in a zone, or without a unit
+  /// only ongoing rows apart from those with a date. Dates that are written as texts are grouped in
+  /// UTC. O(sections × log n), and O(rows) without a unit where ongoing rows stand at the time now.
+  ///
+  /// What stands at the time now is in the section of that time; otherwise ongoing rows have one of
+  /// their own.
+  package func sections(by unit: CalendarUnit?, in zone: TimeZone) -> [TimelineSection] {
+    let buckets = unit.map {
+      CalendarBuckets($0, timeZone: columns.hasWrittenDates ? .gmt : zone)
+    }
+    return order.sections(
+      by: buckets, count: count, { entries[$0] }, { isBefore in entries.rank(isBefore) })
+  }
 }

@@ -65,7 +65,7 @@ import Testing
       default: break
       }
       let query = ListQuery(rows, sections: sections.map { (path: $0.0, rule: $0.1) })
-      list = try QueryList(query, in: model.state, sources) { _ in [] }
+      list = try QueryList(query, in: model.state, listSources)
       if case .calendar(let unit, let zone) = query.sections {
         buckets = CalendarBuckets(unit, timeZone: zone)
       }
@@ -105,8 +105,8 @@ import Testing
     }
   }
 
-  private static let sources = ConditionSources(largeValue: { _ in [] }, removingDiacritics: { $0 })
-  private static let listSources = ListSources(sources, { _ in [] })
+  private static let listSources = ListSources(
+    ConditionSources(largeValue: { _ in [] }, removingDiacritics: { $0 }), { _ in [] })
 
   private static func check(_ trial: inout Trial, _ comment: Comment) throws -> [[Int64]] {
     let expected = try trial.expected()
@@ -121,12 +121,12 @@ import Testing
     }
     for (position, row) in flat.enumerated() where position % 11 == 0 {
       #expect(list.row(at: position) == row, comment)
-      #expect(try list.position(of: row) == position, comment)
+      #expect(try list.positions(of: row) == [position], comment)
       let place = list.place(of: position)
       #expect(expected[place.section][place.item] == row && place.position == position, comment)
     }
     let hidden = Set(try NoteModel.rows(list.state)).subtracting(flat).prefix(5)
-    for row in hidden where row % 3 == 0 { #expect(try list.position(of: row) == nil, comment) }
+    for row in hidden where row % 3 == 0 { #expect(try list.positions(of: row).isEmpty, comment) }
     return expected
   }
 
@@ -202,7 +202,7 @@ import Testing
     var trial = try Trial(model)
     let text = "seed \(seed): \(trial.list.query)"
     // The same, of which nobody has a copy: it changes in place.
-    var alone = try QueryList(trial.list.query, in: model.state, Self.sources) { _ in [] }
+    var alone = try QueryList(trial.list.query, in: model.state, Self.listSources)
     var old = try Self.check(&trial, "\(text)")
     var first: [Int64] = []
     trial.list.initialDiff().apply(to: &first) { old.flatMap(\.self)[$0.position] }
@@ -255,8 +255,7 @@ import Testing
     _ = try model.change(900)
     func list(_ key: SortKey) throws -> QueryList {
       try QueryList(
-        ListQuery(RowQuery(entity: 1, keys: [key])), in: model.state, Self.sources
-      ) { _ in [] }
+        ListQuery(RowQuery(entity: 1, keys: [key])), in: model.state, Self.listSources)
     }
     let date = try list(SortKey("date"))
     var same = try list(SortKey("date"))
@@ -272,7 +271,7 @@ import Testing
     let query = ListQuery(
       RowQuery(entity: 1), sections: (path: "text", rule: .calendar(.day, .gmt)))
     #expect(throws: QueryPlan.Failure.self) {
-      try QueryList(query, in: model.state, Self.sources) { _ in [] }
+      try QueryList(query, in: model.state, Self.listSources)
     }
   }
 }

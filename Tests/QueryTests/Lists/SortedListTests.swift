@@ -7,7 +7,7 @@ import Testing
 @Suite struct SortedListTests {
   private struct ByWord: ListOrder {
     func precedes(_ a: ListEntry, _ b: ListEntry) -> Bool {
-      a.word != b.word ? a.word < b.word : (a.row, a.role) < (b.row, b.role)
+      a.word != b.word ? a.word < b.word : (a.row, a.part) < (b.row, b.part)
     }
   }
 
@@ -31,7 +31,7 @@ import Testing
       #expect(list[position] == entry, comment)
       #expect(list.section(at: position) == max(0, section), comment)
       #expect(try list.position(of: entry, by: order) == position, comment)
-      let absent = ListEntry(word: entry.word, row: entry.row, role: 9)
+      let absent = ListEntry(word: entry.word, row: entry.row, part: 9)
       #expect(try list.position(of: absent, by: order) == nil, comment)
     }
   }
@@ -42,7 +42,7 @@ import Testing
     func entry(_ random: inout SeededRandom) -> ListEntry {
       var entry = ListEntry(
         word: UInt64(random.below(3_000)), row: Int64(random.below(1 << 30) + 1),
-        role: UInt8(random.below(3)))
+        part: UInt8(random.below(3)))
       entry.beginsSection = random.chance(10)
       return entry
     }
@@ -101,7 +101,7 @@ import Testing
         }
         if random.chance(70) { wanted.sort(by: Self.order.precedes) }
         for entry in wanted {
-          let rank = try list.rank { Self.order.precedes($0, entry) }
+          let rank = list.rank { Self.order.precedes($0, entry) }
           let found = try finger.find(entry, by: Self.order)
           #expect(found.rank == rank)
           if let there = found.entry { #expect(there == array[rank]) }
@@ -122,7 +122,7 @@ import Testing
     for position in start...end {
       // Words of entries between two others are anything: the list does not compare them.
       while random.chance(odds / 2) {
-        var entry = ListEntry(word: UInt64(position), row: Int64(result.count + 1), role: 4)
+        var entry = ListEntry(word: UInt64(position), row: Int64(result.count + 1), part: 4)
         entry.beginsSection = random.chance(10)
         edits.append(EntryEdit(position, entry))
         result.append(entry)

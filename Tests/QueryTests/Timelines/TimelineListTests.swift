@@ -20,40 +20,62 @@ import Testing
     var content: String
   }
 
-  private func rows(_ list: TimelineList, _ world: TimelineWorld) throws -> [Row] {
+  private func rows(_ list: QueryList, _ world: TimelineWorld) throws -> [Row] {
     let columns = try list.columns(at: 0..<list.count)
+    let order = try #require(list.query.timeline?.order)
     return (0..<list.count).map { position in
-      let found = list.row(at: position)
+      let found = list.entry(at: position)
       #expect(columns.objects[position].row == found.row)
       let object = world.objects.first { $0.row == found.row }
       let content = object.map { "\($0.values.sorted { $0.key < $1.key })" } ?? "gone"
       return Row(
-        row: found.row, role: found.role, date: found.date, kind: columns.kind(position),
+        row: found.row, role: found.role, date: order.date(found), kind: columns.kind(position),
         start: columns.starts[position], end: columns.ends[position], content: content)
     }
   }
 
-  private func compare(_ list: TimelineList, _ world: TimelineWorld, _ comment: String) throws {
-    let columns = try world.columns(list.definition)
-    let entries = TimelineEntries(columns, list.order, now: list.now)
+  private func compare(_ list: QueryList, _ world: TimelineWorld, _ comment: String) throws {
+    let timeline = try #require(list.query.timeline)
+    let columns = try world.columns(timeline.definition)
+    let order = timeline.order
+    let entries = TimelineEntries(columns, order, now: list.now)
     #expect(list.count == entries.count, "\(comment)")
     for position in 0..<min(list.count, entries.count) {
       let entry = entries[position]
-      let found = list.row(at: position)
+      let found = list.entry(at: position)
       #expect(
-        found.row == columns.objects[entry.index].row && found.role == entries.role(entry)
-          && found.date == entries.date(entry), "\(comment), \(position)")
+        found.row == columns.objects[entries.index(entry)].row && found.role == entry.role
+          && order.date(found) == order.date(entry), "\(comment), \(position)")
     }
     #expect(list.unplaced.map(\.row) == columns.unplaced.map(\.object.row), "\(comment)")
     #expect(list.unplaced.map(\.reason) == columns.unplaced.map(\.reason), "\(comment)")
     for unit in [CalendarUnit.month, nil] {
-      #expect(try list.sections(by: unit, in: .gmt) == entries.sections(by: unit, in: .gmt))
+      #expect(list.sections(by: unit) == entries.sections(by: unit, in: timeline.zone))
     }
     for object in world.objects.prefix(10) {
       #expect(
         try list.positions(of: object.row)
           == entries.positions(of: ObjectReference(entity: 1, row: object.row)), "\(comment)")
     }
+  }
+
+  /// The rows by the sections that the list has.
+  private func divided(_ list: QueryList, _ rows: [Row]) -> [[Row]] {
+    (0..<list.sectionCount).map { Array(rows[list.range(ofSection: $0)]) }
+  }
+
+  private static func list(
+    _ definition: TimelineDefinition, _ order: TimelineOrder, in state: State,
+    now: Timestamp = Timestamp(microseconds: 0), sections unit: CalendarUnit? = nil,
+    zone: TimeZone = .gmt
+  ) throws -> QueryList {
+    try QueryList(
+      ListQuery(TimelineQuery(definition, order, in: zone), of: 1, sections: unit), in: state,
+      sources(now))
+  }
+
+  private static func sources(_ now: Timestamp) -> ListSources {
+    ListSources(TimelineWorld.sources, { _ in [] }, clock: { now })
   }
 
   static func definition(_ random: inout SeededRandom) -> TimelineDefinition {
@@ -105,20 +127,20 @@ import Testing
     var now = Timestamp(microseconds: Int64(random.below(20)) * 3_600_000_000)
     let orders = TimelineOrderTests.orders
     let zone = try #require(TimeZone(identifier: "America/New_York"))
-    let division = TimelineList.Division(seed.isMultiple(of: 2) ? .day : .month, in: zone)
-    var list = try TimelineList(
-      Self.definition(&random), orders[random.below(16)], of: 1, in: world.state,
-      TimelineWorld.sources, now: now, division: division)
+    let unit: CalendarUnit = seed.isMultiple(of: 2) ? .day : .month
+    var list = try Self.list(
+      Self.definition(&random), orders[random.below(16)], in: world.state, now: now,
+      sections: unit, zone: zone)
     var shown: [Row] = []
     var divided: [[Row]] = []
-    let first = list.initialDiff
+    let first = list.initialDiff()
     var new = try rows(list, world)
     first.apply(to: &shown) { new[$0.position] }
     first.apply(to: &divided) { new[$0.position] }
     #expect(shown == new)
-    #expect(divided == list.sections.map { Array(new[$0.positions]) })
+    #expect(divided == self.divided(list, new))
     for step in 0..<12 {
-      let comment = "seed \(seed), step \(step), \(list.definition), \(list.order)"
+      let comment = "seed \(seed), step \(step), \(list.query)"
       let before = world.state
       if random.chance(85) { try Self.change(&world, using: &random) }
       if random.chance(50) {
@@ -127,12 +149,12 @@ import Testing
       let changes = try ListChanges.all(of: [1], from: before, to: world.state)
       let diff: ListDiff
       if random.chance(75) {
-        diff = try list.advance(to: world.state, changes, TimelineWorld.sources, now: now)
+        diff = try list.advance(to: world.state, changes, Self.sources(now))
       } else {
-        let other = try TimelineList(
-          random.chance(50) ? list.definition : Self.definition(&random),
-          orders[random.below(16)], of: 1, in: world.state, TimelineWorld.sources, now: now,
-          division: division)
+        let definition = try #require(list.query.timeline?.definition)
+        var other = try Self.list(
+          random.chance(50) ? definition : Self.definition(&random),
+          orders[random.below(16)], in: world.state, now: now, sections: unit, zone: zone)
         diff = try other.diff(fromOther: list, changes)
         list = other
       }
@@ -142,8 +164,9 @@ import Testing
       diff.apply(to: &shown) { new[$0.position] }
       #expect(Bool(shown == new), "\(comment)")
       diff.apply(to: &divided) { new[$0.position] }
-      #expect(Bool(divided == list.sections.map { Array(new[$0.positions]) }), "\(comment)")
-      #expect(try list.sections == list.sections(by: division.unit, in: zone), "\(comment)")
+      let ranges = (0..<list.sectionCount).map { list.range(ofSection: $0) }
+      #expect(Bool(divided == self.divided(list, new)), "\(comment)")
+      #expect(ranges == list.sections(by: unit).map(\.positions), "\(comment)")
       check(diff, old, new, comment)
     }
   }
@@ -155,16 +178,15 @@ import Testing
     }
     var world = TimelineWorld()
     for hour in 1...4 { try world.insert(values(Int64(hour), "\(hour)")) }
-    var list = try TimelineList(
-      TimelineDefinition("Event", start: "start"), TimelineOrder(), of: 1, in: world.state,
-      TimelineWorld.sources, now: Timestamp(microseconds: 0))
+    let definition = TimelineDefinition("Event", start: "start")
+    var list = try Self.list(definition, TimelineOrder(), in: world.state)
     var shown = try rows(list, world)
     let before = world.state
     try world.replace(1, by: values(3, "2"))
     try world.replace(2, by: values(2, "3"))
     let diff = try list.advance(
-      to: world.state, try .all(of: [1], from: before, to: world.state), TimelineWorld.sources,
-      now: Timestamp(microseconds: 0))
+      to: world.state, try .all(of: [1], from: before, to: world.state),
+      Self.sources(Timestamp(microseconds: 0)))
     #expect(diff.moves.count == 1 && diff.updates.count == 1)
     let new = try rows(list, world)
     diff.apply(to: &shown) { new[$0.position] }
@@ -176,37 +198,33 @@ import Testing
     var random = SeededRandom(seed: 9)
     let world = try TimelineWorld.random(count: 30, using: &random)
     let definition = TimelineDefinition("Event", start: "start", end: "end")
-    func list(_ order: TimelineOrder) throws -> TimelineList {
-      try TimelineList(
-        definition, order, of: 1, in: world.state, TimelineWorld.sources,
-        now: Timestamp(microseconds: 0))
+    func diff(_ order: TimelineOrder, from old: QueryList) throws -> ListDiff {
+      var list = try Self.list(definition, order, in: world.state)
+      return try list.diff(fromOther: old, ListChanges())
     }
-    let all = try list(TimelineOrder())
-    let turned = try list(TimelineOrder(isDescending: true)).diff(
-      fromOther: all, ListChanges())
+    let all = try Self.list(definition, TimelineOrder(), in: world.state)
+    let turned = try diff(TimelineOrder(isDescending: true), from: all)
     #expect(turned.moves.count == all.count - 1)
-    let hidden = try list(TimelineOrder(hidesEnds: true)).diff(fromOther: all, ListChanges())
+    let hidden = try diff(TimelineOrder(hidesEnds: true), from: all)
     #expect(hidden.moves.isEmpty && hidden.inserts.isEmpty && !hidden.deletes.isEmpty)
   }
 
   @Test func anEntityThatIsEmptyFirst() throws {
     var world = TimelineWorld()
-    var list = try TimelineList(
-      TimelineDefinition("Event", start: "start"), TimelineOrder(), of: 1, in: world.state,
-      TimelineWorld.sources, now: Timestamp(microseconds: 0))
-    #expect(list.initialDiff.inserts.isEmpty && list.initialDiff.insertedSections == [0])
+    let now = Timestamp(microseconds: 0)
+    var list = try Self.list(
+      TimelineDefinition("Event", start: "start"), TimelineOrder(), in: world.state)
+    #expect(list.initialDiff().inserts.isEmpty && list.initialDiff().insertedSections == [0])
     for _ in 0..<2 {
       let empty = world.state
       try world.insert(["start": .date(Timestamp(microseconds: 5))])
       let came = try list.advance(
-        to: world.state, try .all(of: [1], from: empty, to: world.state), TimelineWorld.sources,
-        now: Timestamp(microseconds: 0))
+        to: world.state, try .all(of: [1], from: empty, to: world.state), Self.sources(now))
       #expect(came.inserts.count == 1 && list.count == 1)
       let full = world.state
       try world.delete(0)
       let gone = try list.advance(
-        to: world.state, try .all(of: [1], from: full, to: world.state), TimelineWorld.sources,
-        now: Timestamp(microseconds: 0))
+        to: world.state, try .all(of: [1], from: full, to: world.state), Self.sources(now))
       #expect(gone.deletes.count == 1 && list.count == 0)
     }
   }

@@ -59,8 +59,8 @@ import Testing
     let found = (0..<entries.count).map { position in
       let entry = entries[position]
       return NaiveTimeline.Row(
-        row: entries.columns.objects[entry.index].row, role: entries.role(entry),
-        date: entries.date(entry)?.microseconds)
+        row: entries.columns.objects[entries.index(entry)].row, role: entry.role,
+        date: entries.order.date(entry)?.microseconds)
     }
     #expect(found == expected, "\(comment)")
     for row in 1...60 {
@@ -110,9 +110,9 @@ import Testing
           var expected: [(label: String, count: Int)] = []
           for position in 0..<entries.count {
             let entry = entries[position]
-            let date = entries.date(entry) ?? (order.ongoing == .atNow ? now : nil)
-            let late = entries.date(entry) == nil ? Timestamp(microseconds: entry.date) : date
-            var label = entries.date(entry) == nil ? "ongoing" : "dated"
+            let date = order.date(entry) ?? (order.ongoing == .atNow ? now : nil)
+            let late = order.date(entry) == nil ? order.moment(entry) : date
+            var label = order.date(entry) == nil ? "ongoing" : "dated"
             if date != nil, let late, let found = buckets?.bucket(containing: late) {
               label = found.label
             }

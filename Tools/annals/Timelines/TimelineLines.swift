@@ -37,10 +37,10 @@ struct TimelineLines {
   private func put(_ position: Int, _ previous: inout Int64?, _ json: inout JSONWriter) throws {
     let columns = sheet.columns
     let entry = sheet.entries[position]
-    let index = entry.index
-    let role = sheet.entries.role(entry)
+    let index = sheet.entries.index(entry)
+    let role = entry.role
     let kind = columns.kind(index)
-    let date = sheet.entries.date(entry)
+    let date = sheet.entries.order.date(entry)
     json.member("object", try sheet.name(columns.objects[index]))
     json.member("role", "\(role)")
     json.member("kind", "\(kind)")

@@ -53,8 +53,8 @@ struct TimelineSheet {
     if window.isWhole { return Array(0..<entries.count) }
     return (0..<entries.count).filter { position in
       let entry = entries[position]
-      guard let date = entries.date(entry) else {
-        return columns.starts[entry.index] <= window.last
+      guard let date = entries.order.date(entry) else {
+        return columns.starts[entries.index(entry)] <= window.last
       }
       return (window.first...window.last).contains(date.microseconds)
     }

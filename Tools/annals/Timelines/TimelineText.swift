@@ -49,9 +49,9 @@ struct TimelineText {
 
   private func line(_ position: Int, _ previous: inout Int64?) throws -> Line {
     let entry = sheet.entries[position]
-    let index = entry.index
-    let role = sheet.entries.role(entry)
-    let date = sheet.entries.date(entry)?.microseconds
+    let index = sheet.entries.index(entry)
+    let role = entry.role
+    let date = sheet.entries.order.date(entry)?.microseconds
     var gap = ""
     if let date, let previous, date != previous {
       gap = "+" + sheet.span(from: min(previous, date), to: max(previous, date)).description
