@@ -98,7 +98,7 @@ import Testing
         let live = store.live(Timeline(start: \\Trip.from))
         for try await update in live { print(update.diff, try update.rows.rows(in: 0..<1)) }
         live.tick()
-        print(try LiveTimelineRows(live).rows.count)
+        print(try LiveRows(live).rows.count)
       }
       """
     ).faultyLines()

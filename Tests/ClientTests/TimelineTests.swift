@@ -176,6 +176,26 @@ private struct NewTrip: Record {
     #expect(try await updates.next()?.diff.updates.count == 1)
   }
 
+  /// Rows of another entity are other rows, even of objects with the same number.
+  @Test func aTimelineOfAnotherEntity() async throws {
+    let store = try Store(
+      .memory, records: Trip.self, Product.self, environment: Self.environment)
+    try await store.write { tx in
+      let day = Self.date("2026-11-20T12:00:00Z")
+      try tx.insert(Trip(title: "Oslo", from: day, to: day, traveller: "Ann"))
+      try tx.insert(
+        Product(name: "a", opened: "2026", closed: "2027", kind: .span, isShown: true))
+    }
+    let live = store.live(Timeline(start: \Trip.from, end: \.to), sections: .year)
+    var updates = live.makeAsyncIterator()
+    #expect(try await updates.next()?.diff.inserts.count == 2)
+    live.change(to: Timeline(start: \Product.opened, end: \.closed))
+    let update = try #require(try await updates.next())
+    #expect(update.diff.deletes.count == 2 && update.diff.inserts.count == 2)
+    #expect(update.diff.deletedSections == [0] && update.diff.insertedSections == [0, 1])
+    #expect(try update.rows.all().map(\.dateText) == ["2026", "2027"])
+  }
+
   /// A timeline is a live view like any other.
   @Test func aTimelineThatIsLive() async throws {
     let clock = Moment(Self.date("2026-11-23T12:00:00Z"))
@@ -218,7 +238,12 @@ private struct NewTrip: Record {
     #expect(last.diff.deletes.map(\.position) == [1])
     #expect(last.diff.inserts.map(\.position) == [1])
     #expect(last.diff.updates.map { last.diff.changedProperties(of: $0) } == [["to"]])
-    #expect(last.rows.sections.map(\.label) == ["2026-11", "ongoing"])
+    let sections = try last.rows.sections()
+    #expect(sections.map { $0.bucket?.label ?? "ongoing" } == ["2026-11", "ongoing"])
+    #expect(last.rows.sections(by: .year).map(\.label) == ["2026", "ongoing"])
+    let id = try last.rows[0].objectID
+    #expect(try last.rows.positions(of: id) == [0, 1] && last.rows.position(of: id) == 0)
+    #expect(last.rows.order == trips.order && last.rows.now == clock.date)
     #expect(last.diff.insertedSections == [1])
     #expect(try live.rows().count == 2)
     try store.close()
@@ -264,7 +289,7 @@ private struct NewTrip: Record {
   @MainActor @Test func liveRowsForAUserInterface() async throws {
     let store = try store()
     let live = store.live(trips)
-    let rows = try LiveTimelineRows(live)
+    let rows = try LiveRows(live)
     #expect(rows.rows.count == 6 && rows.diff.isEmpty)
     live.change(to: trips.hidingEnds().hidingOngoing())
     while rows.rows.count == 6 { try await Task.sleep(for: .milliseconds(1)) }

@@ -6,10 +6,11 @@ import AnnalsStorage
 
 /// What a live view is of, whatever the type of its rows.
 final class LiveCore: Sendable {
-  /// The current source, and how often it was replaced.
+  /// The current source, how often it was replaced, and how often the time was asked for anew.
   struct Current: Sendable {
     var source: LiveSource
     var revision = 0
+    var tick = 0
   }
 
   let store: Store
@@ -29,14 +30,18 @@ final class LiveCore: Sendable {
 
   var current: Current { shown.withLock { $0 } }
 
-  /// Replaces the source: each iterator yields one update for it. If asked for, the sections stay
-  /// as they are; those of another entity go.
-  func change(to source: LiveSource, keepsSections: Bool) {
+  /// Replaces the source by what `change` makes of it: each iterator yields one update for it.
+  func change(_ change: (LiveSource) -> LiveSource) {
     shown.withLock { shown in
-      let stay = keepsSections && shown.source.entity == source.entity
-      shown.source = stay ? LiveSource(source, sectionsOf: shown.source) : source
+      shown.source = change(shown.source)
       shown.revision += 1
     }
+    store.writer.head.wake()
+  }
+
+  /// Has each iterator look at the clock, which is part of a step.
+  func tick() {
+    shown.withLock { $0.tick += 1 }
     store.writer.head.wake()
   }
 
@@ -74,6 +79,7 @@ struct LiveCursor {
   /// The rows of the last update.
   private var shown: RowListContent?
   private var revision = 0
+  private var tick = 0
   /// All transactions up to here are in the shown rows, or were held back.
   private var seen: Token?
   /// For `.everyTransaction`: the state that the walk has reached, and what was held back.
@@ -82,9 +88,9 @@ struct LiveCursor {
   init(_ core: LiveCore) { self.core = core }
 
   /// Continues from rows of the view.
-  init(_ core: LiveCore, from rows: RowListContent, revision: Int) {
+  init(_ core: LiveCore, from rows: RowListContent, _ current: LiveCore.Current) {
     self.core = core
-    self.revision = revision
+    (revision, tick) = (current.revision, current.tick)
     shown = rows
     seen = rows.snapshot.token
   }
@@ -100,21 +106,22 @@ struct LiveCursor {
     // Moved out, so that rows that nobody else holds are changed in place.
     guard var rows = shown.take() else {
       let rows = try current.source.rows(in: core.store.snapshot())
-      revision = current.revision
+      (revision, tick) = (current.revision, current.tick)
       (shown, seen) = (rows, rows.snapshot.token)
       return Step(rows: rows, diff: rows.list.initialDiff(), isInitial: true)
     }
     defer { shown = rows }
     if current.revision != revision {
       let diff = try rebuild(&rows, to: current.source)
-      revision = current.revision
+      (revision, tick) = (current.revision, current.tick)
       seen = rows.snapshot.token
       return Step(rows: rows, diff: diff)
     }
-    guard !isLevel(with: newest) else { return nil }
+    guard !isLevel(with: newest) || current.tick != tick else { return nil }
     let diff =
       core.delivery == .latest
       ? try stepToNewest(&rows, current.source) : try stepThroughHistory(&rows, current.source)
+    tick = current.tick
     guard let diff, !diff.isEmpty else { return nil }
     return Step(rows: rows, diff: diff)
   }

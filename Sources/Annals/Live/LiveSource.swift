@@ -2,76 +2,85 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsQuery
 import AnnalsState
+import Foundation
 
 /// The query of a live view's rows, which resolves names in each state's own schema.
 ///
 /// Does not know the type of the rows, so that steps are compiled once for all types. A class, so
 /// that a step retains one object.
 final class LiveSource: Sendable {
+  /// Finds something by its name in a state.
+  typealias Lookup<T> = @Sendable (Snapshot) throws(AnnalsError) -> T
   /// Finds the sections' key, by its name in a state; nil if that state does not have it.
-  typealias Sections =
-    @Sendable (Snapshot) throws(AnnalsError) -> (path: PropertyPath, rule: SectionRule)?
+  typealias Sections = Lookup<(path: PropertyPath, rule: SectionRule)?>
 
   /// The name of the rows' entity in the program.
   let entity: String
-  private let query: @Sendable (Snapshot) throws(AnnalsError) -> ListQuery
-  /// How the rows are divided; nil for one list without sections.
+  private let query: Lookup<ListQuery>
+  /// How the rows are divided, unless the query says it; nil for one list without sections.
   private let sections: Sections?
   /// What only records decide, in a state; nil for nothing.
-  private let records: (@Sendable (Snapshot) throws(AnnalsError) -> RecordWork)?
+  private let records: Lookup<RecordWork>?
+  /// The zone of a timeline, and the calendar unit of its sections.
+  let calendar: (zone: TimeZone, unit: CalendarUnit?)
 
-  /// The source with the sections of another one.
-  init(_ source: LiveSource, sectionsOf other: LiveSource) {
-    entity = source.entity
-    query = source.query
-    sections = other.sections
-    records = source.records
+  /// Creates the source from its parts.
+  init(
+    _ entity: String, _ sections: Sections? = nil, _ records: Lookup<RecordWork>? = nil,
+    _ calendar: (zone: TimeZone, unit: CalendarUnit?) = (.gmt, nil),
+    _ query: @escaping Lookup<ListQuery>
+  ) {
+    self.entity = entity
+    self.query = query
+    self.sections = sections
+    self.records = records
+    self.calendar = calendar
+  }
+
+  /// The source with the sections of another one, unless that is of another entity.
+  func withSections(of other: LiveSource) -> LiveSource {
+    guard entity == other.entity else { return self }
+    return LiveSource(entity, other.sections, records, calendar, query)
   }
 
   /// Finds the objects that a fetch finds.
-  init<R: Record>(_ fetch: Fetch<R>, _ sections: RecordSections<R>?) {
-    entity = R.entity.name
-    query = { snapshot throws(AnnalsError) in
-      ListQuery(try snapshot._query(R.self).plannedQuery(fetch))
-    }
+  convenience init<R: Record>(_ fetch: Fetch<R>, _ sections: RecordSections<R>?) {
+    var lookup: Sections?
     if let sections = sections?.sections {
-      self.sections = { snapshot throws(AnnalsError) in
+      lookup = { snapshot throws(AnnalsError) in
         let path = try snapshot._query(R.self).path(sections.path)
         return path.map { (path: $0, rule: sections.rule) }
       }
-    } else {
-      self.sections = nil
     }
+    var records: Lookup<RecordWork>?
     if fetch.hasRecordWork {
       records = { snapshot throws(AnnalsError) in
         FetchedRecords(fetch, try snapshot._query(R.self)).work
       }
-    } else {
-      records = nil
+    }
+    self.init(R.entity.name, lookup, records) { snapshot throws(AnnalsError) in
+      ListQuery(try snapshot._query(R.self).plannedQuery(fetch))
     }
   }
 
   /// The objects of the named entity that a fetch finds.
-  init(_ fetch: ObjectFetch, _ sections: ListSections?) {
-    entity = fetch.entity
-    query = { snapshot throws(AnnalsError) in
+  convenience init(_ fetch: ObjectFetch, _ sections: ListSections?) {
+    var lookup: Sections?
+    if let sections {
+      lookup = { _ throws(AnnalsError) in (path: sections.path, rule: sections.rule) }
+    }
+    self.init(fetch.entity, lookup) { snapshot throws(AnnalsError) in
       ListQuery(try snapshot._objectQuery.query(fetch).query)
     }
-    if let sections {
-      self.sections = { _ throws(AnnalsError) in (path: sections.path, rule: sections.rule) }
-    } else {
-      self.sections = nil
-    }
-    records = nil
   }
 
   /// The rows in a state. O(n log n), or by an index.
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> RowListContent {
-    let query = ListQuery(try query(snapshot).rows, sections: try sections?(snapshot))
-    let sources = ListSources(
-      snapshot.reader.sources, snapshot.reader.largeBytes, try records?(snapshot))
+    var query = try query(snapshot)
+    if let sections { query = ListQuery(query.rows, sections: try sections(snapshot)) }
+    let (found, sources) = (query, snapshot.listSources(try records?(snapshot)))
     let list = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
-      try QueryList(query, in: snapshot.reader.state, sources)
+      try QueryList(found, in: snapshot.reader.state, sources)
     }
     return RowListContent(snapshot: snapshot, list: list)
   }

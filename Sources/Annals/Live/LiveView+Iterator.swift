@@ -4,11 +4,11 @@ extension LiveView {
   /// Keeps the rows of the last update, and waits for changes of them.
   public struct Iterator: AsyncIteratorProtocol {
     private var cursor: LiveCursor
-    private let read: RowList<Row>.RowReader<Row>
+    private let read: RowList<Row>.Reader
     /// Kept from the first wait on, so that other processes' commits arrive.
     private var listener: FeedListener?
 
-    init(_ cursor: LiveCursor, _ read: @escaping RowList<Row>.RowReader<Row>) {
+    init(_ cursor: LiveCursor, _ read: @escaping RowList<Row>.Reader) {
       self.cursor = cursor
       self.read = read
     }

@@ -1,28 +1,28 @@
 import AnnalsEngine
 import AnnalsModel
 
-/// The result of a fetch that stays current: first all rows, then an update for each change of
-/// them, by whichever process.
+/// The result of a fetch, or a timeline, that stays current: first all rows, then an update for
+/// each change of them, by whichever process.
 ///
 ///     for try await update in store.live(Fetch(Event.self).sorted(by: \.start)) {
 ///       print(update.rows.count, update.diff)
 ///     }
 ///
 /// Each iterator begins with the current rows. An update costs O(log n) for each changed object,
-/// and for each object that refers to a changed one through a condition or a sort key; with a limit
-/// or an offset also O(rows shown). Transactions that do not change the rows make no update. Ends
-/// when the store is closed and when the task is cancelled. While an iterator is in use, the file
-/// is watched for other processes' commits.
+/// and for each object that refers to a changed one through a condition, a sort key or a date; with
+/// a limit or an offset also O(rows shown). Transactions that do not change the rows make no
+/// update. Ends when the store is closed and when the task is cancelled. While an iterator is in
+/// use, the file is watched for other processes' commits.
 public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
   /// The rows with their difference from the previous ones.
   public typealias Element = LiveUpdate<Row>
 
   let core: LiveCore
-  private let read: RowList<Row>.RowReader<Row>
+  private let read: RowList<Row>.Reader
 
   init(
-    _ store: Store, _ source: LiveSource, _ read: @escaping RowList<Row>.RowReader<Row>,
-    _ delivery: LiveDelivery, _ condition: HistoryCondition
+    _ store: Store, _ source: LiveSource, _ read: @escaping RowList<Row>.Reader,
+    _ delivery: LiveDelivery = .latest, _ condition: HistoryCondition = .always
   ) {
     core = LiveCore(store, source, delivery, condition)
     self.read = read
@@ -40,10 +40,7 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
   func begin() throws(AnnalsError) -> (rows: RowList<Row>, updates: Iterator) {
     let current = core.current
     let rows = try current.source.rows(in: core.store.snapshot())
-    return (
-      RowList(rows, read),
-      Iterator(LiveCursor(core, from: rows, revision: current.revision), read)
-    )
+    return (RowList(rows, read), Iterator(LiveCursor(core, from: rows, current), read))
   }
 
   /// Calls `body` with each update, including the first, one at a time and on no particular thread,
@@ -86,14 +83,14 @@ extension LiveView {
   /// Replaces the fetch, in place: each iterator yields one update from its rows to the new ones,
   /// with the moves that turn one order into the other. The sections stay as they are.
   public func change<R: Record>(to fetch: Fetch<R>) where Row == Object<R> {
-    core.change(to: LiveSource(fetch, nil), keepsSections: true)
+    core.change { LiveSource(fetch, nil).withSections(of: $0) }
   }
 
   /// Replaces the fetch and the sections, as `change(to:)` does; nil for no sections.
   public func change<R: Record>(
     to fetch: Fetch<R>, sections: RecordSections<R>?
   ) where Row == Object<R> {
-    core.change(to: LiveSource(fetch, sections), keepsSections: false)
+    core.change { _ in LiveSource(fetch, sections) }
   }
 }
 
@@ -104,9 +101,8 @@ extension LiveView where Row == StoredObject {
     to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
   ) {
-    core.change(
-      to: LiveSource(ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset), nil),
-      keepsSections: true)
+    let fetch = ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset)
+    core.change { LiveSource(fetch, nil).withSections(of: $0) }
   }
 
   /// Replaces the shown objects and the sections; nil for no sections.
@@ -114,10 +110,8 @@ extension LiveView where Row == StoredObject {
     to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0, sections: ListSections?
   ) {
-    core.change(
-      to: LiveSource(
-        ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset), sections),
-      keepsSections: false)
+    let fetch = ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset)
+    core.change { _ in LiveSource(fetch, sections) }
   }
 }
 

@@ -3,7 +3,8 @@ import AnnalsModel
 import AnnalsQuery
 import AnnalsState
 
-/// The rows of a live view, or of a fetch with sections, as of one transaction. Immutable.
+/// The rows of a live view or a live timeline, or of a fetch with sections, as of one transaction.
+/// Immutable.
 ///
 /// Holds the order and ids of all rows, and reads rows on demand from its state; so what reads them
 /// is `throws`. Every call costs O(log n), and the rows it reads.
@@ -13,9 +14,9 @@ import AnnalsState
 public struct RowList<Row: Sendable>: Sendable {
   /// One reference, so that copies of the rows are cheap.
   private let content: RowListContent
-  private let read: RowReader<Row>
+  private let read: Reader
 
-  init(_ content: RowListContent, _ read: @escaping RowReader<Row>) {
+  init(_ content: RowListContent, _ read: @escaping Reader) {
     self.content = content
     self.read = read
   }
@@ -25,9 +26,8 @@ public struct RowList<Row: Sendable>: Sendable {
 
   var list: QueryList { content.list }
 
-  /// Reads rows of an entity.
-  typealias RowReader<R> =
-    @Sendable (Snapshot, EntityNumber, [Int64]) throws(AnnalsError) -> [R]
+  /// Reads the rows at some positions.
+  typealias Reader = @Sendable (RowListContent, Range<Int>) throws(AnnalsError) -> [Row]
 
   /// The position in history of that state.
   public var token: Token { snapshot.token }
@@ -53,7 +53,7 @@ public struct RowList<Row: Sendable>: Sendable {
 
   /// The rows at these positions, without reading others. Traps if a position is out of range.
   public func rows(in range: Range<Int>) throws(AnnalsError) -> [Row] {
-    try read(snapshot, entity, list.rows(in: range))
+    try read(content, range)
   }
 
   /// All rows. O(n).
@@ -64,13 +64,19 @@ public struct RowList<Row: Sendable>: Sendable {
     ObjectIDList(list: list, store: snapshot.reader.store)
   }
 
-  /// The position of an object; nil if it is not among the rows. Throws `.otherStore` if it is one
-  /// of another store.
+  /// The position of an object, on a timeline of its first row; nil if it is not among the rows.
+  /// Throws `.otherStore` if it is one of another store.
   public func position(of id: ObjectID) throws(AnnalsError) -> Int? {
+    try positions(of: id).first
+  }
+
+  /// The positions of an object's rows, which on a timeline may be two, rising; empty if it has
+  /// none. Throws `.otherStore` if it is one of another store.
+  public func positions(of id: ObjectID) throws(AnnalsError) -> [Int] {
     try id.requireOwn(snapshot.reader.store)
-    guard id.entity == list.query.rows.entity else { return nil }
+    guard id.entity == entity else { return [] }
     return try AnnalsError.evaluating { () throws(ConditionFault) in
-      try list.positions(of: id.row).first
+      try list.positions(of: id.row)
     }
   }
 
@@ -116,27 +122,33 @@ public struct RowList<Row: Sendable>: Sendable {
 
 extension RowList {
   /// Reads objects of a record type.
-  static func reader<R: Record>(_: R.Type) -> RowReader<Row> where Row == Object<R> {
-    { snapshot, _, rows throws(AnnalsError) in try snapshot._query(R.self).objects(rows) }
+  static func reader<R: Record>(_: R.Type) -> Reader where Row == Object<R> {
+    { content, range throws(AnnalsError) in
+      try content.snapshot._query(R.self).objects(content.list.rows(in: range))
+    }
   }
 }
 
 extension RowList where Row == StoredObject {
   /// Reads objects of any entity.
-  static var storedReader: RowReader<Row> {
-    { snapshot, number, rows throws(AnnalsError) in
-      guard let entity = snapshot.schema.entity(numbered: number) else { return [] }
-      return try snapshot.reader.objects(rows, of: entity)
+  static var storedReader: Reader {
+    { content, range throws(AnnalsError) in
+      let (snapshot, list) = (content.snapshot, content.list)
+      guard let entity = snapshot.schema.entity(numbered: list.query.rows.entity) else {
+        return []
+      }
+      return try snapshot.reader.objects(list.rows(in: range), of: entity)
     }
   }
 }
 
 /// Consecutive rows with a value in common.
 public struct RowSection: Hashable, Sendable {
-  /// The common value; for a unit of the calendar, its first moment.
+  /// The common value; for a unit of the calendar, its first moment. Null for what is ongoing after
+  /// every date of a timeline.
   public let value: Value
-  /// The calendar unit that their dates lie in; nil in sections by value, and for rows without a
-  /// date.
+  /// The calendar unit that their dates lie in; nil in sections by value, for rows without a date,
+  /// and for ongoing ones.
   public let bucket: CalendarBucket?
   /// Their positions among all rows.
   public let range: Range<Int>

@@ -24,12 +24,12 @@ final class RowListContent: @unchecked Sendable {
     _ records: RecordWork?
   ) throws(AnnalsError) -> ListDiff {
     if isUniquelyHeld(&rows) {
-      let diff = try rows.list.step(to: snapshot.reader, changes, records)
+      let diff = try rows.list.step(to: snapshot, changes, records)
       rows.snapshot = snapshot
       return diff
     }
     var list = rows.list
-    let diff = try list.step(to: snapshot.reader, changes, records)
+    let diff = try list.step(to: snapshot, changes, records)
     rows = RowListContent(snapshot: snapshot, list: list)
     return diff
   }
@@ -37,11 +37,19 @@ final class RowListContent: @unchecked Sendable {
 
 extension QueryList {
   fileprivate mutating func step(
-    to reader: StateReader, _ changes: ListChanges, _ records: RecordWork?
+    to snapshot: borrowing Snapshot, _ changes: ListChanges, _ records: RecordWork?
   ) throws(AnnalsError) -> ListDiff {
-    try reader.planning { () throws(QueryPlan.Failure) in
-      try advance(
-        to: reader.state, changes, ListSources(reader.sources, reader.largeBytes, records))
+    let reader = snapshot.reader
+    let sources = snapshot.listSources(records)
+    return try reader.planning { () throws(QueryPlan.Failure) in
+      try advance(to: reader.state, changes, sources)
     }
+  }
+}
+
+extension Snapshot {
+  /// What a list reads besides the state.
+  func listSources(_ records: RecordWork?) -> ListSources {
+    ListSources(reader.sources, reader.largeBytes, records, clock: clock)
   }
 }

@@ -26,9 +26,7 @@ extension Snapshot {
   public func timeline<R: Record>(
     _ timeline: Timeline<R>, in zone: TimeZone = .gmt, now: Date? = nil
   ) throws(AnnalsError) -> TimelineRows {
-    let query = try _query(R.self)
-    let definition = try query.definition(timeline)
-    return try rows(definition, of: query.binding.entity, timeline.order, zone, now)
+    try rows(query(timeline, in: zone), now)
   }
 
   /// The rows of a timeline defined by names, which are those of this state's schema. Otherwise as
@@ -37,19 +35,34 @@ extension Snapshot {
     _ definition: TimelineDefinition, _ order: TimelineOrder = TimelineOrder(),
     in zone: TimeZone = .gmt, now: Date? = nil
   ) throws(AnnalsError) -> TimelineRows {
-    let entity = try entity(everNamed: definition.entity).number
-    return try rows(definition, of: entity, order, zone, now)
+    try rows(query(definition, order, in: zone), now)
   }
 
-  private func rows(
-    _ definition: TimelineDefinition, of entity: EntityNumber, _ order: TimelineOrder,
-    _ zone: TimeZone, _ now: Date?
-  ) throws(AnnalsError) -> TimelineRows {
+  private func rows(_ query: TimelineQuery, _ now: Date?) throws(AnnalsError) -> TimelineRows {
     let now = try now?.historyPlace.moment ?? clock()
-    let columns = try reader.timelineColumns(definition, of: entity)
+    let columns = try reader.timelineColumns(query.definition, of: query.entity)
     return TimelineRows(
-      TimelineEntries(columns, order, now: now), TimelineClock(zone: zone, now: now),
+      TimelineEntries(columns, query.order, now: now), TimelineClock(zone: query.zone, now: now),
       store: reader.store)
+  }
+
+  /// The timeline with this state's own names.
+  func query<R: Record>(
+    _ timeline: Timeline<R>, in zone: TimeZone
+  ) throws(AnnalsError) -> TimelineQuery {
+    let query = try _query(R.self)
+    return TimelineQuery(
+      try query.definition(timeline), of: query.binding.entity, timeline.order, in: zone)
+  }
+
+  /// The timeline defined by this state's names.
+  func query(
+    _ definition: TimelineDefinition, _ order: TimelineOrder, in zone: TimeZone
+  ) throws(AnnalsError) -> TimelineQuery {
+    try definition.condition?.requireUsableDepth()
+    try definition.endCondition?.requireUsableDepth()
+    let entity = try entity(everNamed: definition.entity).number
+    return TimelineQuery(definition, of: entity, order, in: zone)
   }
 
   consuming func with(clock: @escaping @Sendable () -> Timestamp) -> Snapshot {
@@ -64,9 +77,7 @@ extension StateReader {
   package func timelineColumns(
     _ definition: TimelineDefinition, of entity: EntityNumber
   ) throws(AnnalsError) -> TimelineColumns {
-    try definition.condition?.requireUsableDepth()
-    try definition.endCondition?.requireUsableDepth()
-    return try planning { () throws(QueryPlan.Failure) in
+    try planning { () throws(QueryPlan.Failure) in
       try TimelineColumns(definition, of: entity, in: state, sources)
     }
   }

@@ -63,8 +63,7 @@ final class ListBinding: Sendable {
       }
       var timeline: BoundTimeline?
       if let query = query.timeline {
-        timeline = try BoundTimeline(
-          query, of: entity, in: state, sources.conditions, now: sources.clock())
+        timeline = try BoundTimeline(query, in: state, sources.conditions, now: sources.clock())
       }
       self.init(state, condition, order, sources, timeline)
     } catch {

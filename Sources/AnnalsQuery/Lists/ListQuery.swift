@@ -24,9 +24,9 @@ package final class ListQuery: Sendable {
     timeline = nil
   }
 
-  /// Creates the query of an entity's timeline, whose sections are by the calendar.
-  package init(_ timeline: TimelineQuery, of entity: EntityNumber, sections unit: CalendarUnit?) {
-    rows = RowQuery(entity: entity, areTiesDescending: timeline.order.isDescending)
+  /// Creates the query of a timeline, whose sections are by the calendar.
+  package init(_ timeline: TimelineQuery, sections unit: CalendarUnit?) {
+    rows = RowQuery(entity: timeline.entity, areTiesDescending: timeline.order.isDescending)
     sections = unit.map { .calendar($0, timeline.zone) }
     self.timeline = timeline
   }

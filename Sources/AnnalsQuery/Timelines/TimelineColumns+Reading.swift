@@ -30,16 +30,9 @@ extension TimelineColumns {
     _ object: ObjectReference, _ cells: UnsafeBufferPointer<RowCell>, _ endCounts: Bool,
     _ reading: TimelineReading, _ numbering: inout ValueNumbering
   ) {
-    guard let startPlace = reading.start else {
-      return unplaced.append((object, .noStart))
-    }
-    let start: Int64
-    switch TimelineReading.Moment(cells[startPlace]) {
-    case .none: return unplaced.append((object, .noStart))
-    case .unreadable: return unplaced.append((object, .unreadableStart))
-    case .at(let moment): start = moment
-    }
-    let (kind, end, marks) = reading.kind(cells, endCounts: endCounts)
+    let standing = reading.standing(cells, endCounts: endCounts)
+    if case .absent(let reason) = standing { return unplaced.append((object, reason)) }
+    guard case .placed(let start, let end, let kind, let marks) = standing else { return }
     append(object, start: start, end: end, kind: kind, marks: marks)
     if let place = reading.group {
       let cell = cells[place]
@@ -61,7 +54,7 @@ extension TimelineColumns {
       let end = reading.end.map { cells[$0] }
       let isShown = kind == .range || marks.contains(.unreadableEnd)
       appendTexts(
-        start: TimelineReading.written(cells[startPlace]),
+        start: TimelineReading.written(reading.start.map { cells[$0] }),
         end: TimelineReading.written(isShown ? end : nil))
     }
   }
@@ -177,8 +170,24 @@ struct TimelineReading {
     return PropertyPath(path.names + [name])
   }
 
-  /// What an object is, with its end.
-  func kind(
+  /// What an object is on the timeline.
+  enum Standing: Equatable {
+    case absent(TimelineAbsence)
+    case placed(start: Int64, end: Int64, TimelineKind, TimelineMarks)
+  }
+
+  /// What an object is.
+  func standing(_ cells: UnsafeBufferPointer<RowCell>, endCounts: Bool) -> Standing {
+    switch start.map({ Moment(cells[$0]) }) ?? .none {
+    case .none: return .absent(.noStart)
+    case .unreadable: return .absent(.unreadableStart)
+    case .at(let moment):
+      let (kind, end, marks) = kind(cells, endCounts: endCounts)
+      return .placed(start: moment, end: end, kind, marks)
+    }
+  }
+
+  private func kind(
     _ cells: UnsafeBufferPointer<RowCell>, endCounts: Bool
   ) -> (TimelineKind, end: Int64, TimelineMarks) {
     guard endCounts else { return (.single, 0, []) }

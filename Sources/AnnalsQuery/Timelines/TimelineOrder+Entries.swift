@@ -1,15 +1,20 @@
 import AnnalsModel
 import Foundation
 
-/// What a timeline shows of its objects, and how.
+/// What a timeline shows of an entity's objects, and how.
 package struct TimelineQuery: Sendable {
-  package var definition: TimelineDefinition
-  package var order: TimelineOrder
+  package let definition: TimelineDefinition
+  package let entity: EntityNumber
+  package let order: TimelineOrder
   /// The zone for counting and writing times.
-  package var zone: TimeZone
+  package let zone: TimeZone
 
-  package init(_ definition: TimelineDefinition, _ order: TimelineOrder, in zone: TimeZone) {
+  package init(
+    _ definition: TimelineDefinition, of entity: EntityNumber, _ order: TimelineOrder,
+    in zone: TimeZone
+  ) {
     self.definition = definition
+    self.entity = entity
     self.order = order
     self.zone = zone
   }

@@ -15,6 +15,7 @@ import Testing
     var role: TimelineRole
     var date: Timestamp?
     var kind: TimelineKind
+    var marks: TimelineMarks
     var start: Int64
     var end: Int64
     var content: String
@@ -30,7 +31,8 @@ import Testing
       let content = object.map { "\($0.values.sorted { $0.key < $1.key })" } ?? "gone"
       return Row(
         row: found.row, role: found.role, date: order.date(found), kind: columns.kind(position),
-        start: columns.starts[position], end: columns.ends[position], content: content)
+        marks: columns.marks(position), start: columns.starts[position],
+        end: columns.ends[position], content: content)
     }
   }
 
@@ -70,7 +72,7 @@ import Testing
     zone: TimeZone = .gmt
   ) throws -> QueryList {
     try QueryList(
-      ListQuery(TimelineQuery(definition, order, in: zone), of: 1, sections: unit), in: state,
+      ListQuery(TimelineQuery(definition, of: 1, order, in: zone), sections: unit), in: state,
       sources(now))
   }
 
