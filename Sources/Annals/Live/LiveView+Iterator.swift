@@ -5,8 +5,7 @@ extension LiveView {
   public struct Iterator: AsyncIteratorProtocol {
     private var cursor: LiveCursor
     private let read: RowList<Row>.Reader
-    /// Kept from the first wait on, so that other processes' commits arrive.
-    private var listener: FeedListener?
+    private var feed = FeedWait()
 
     init(_ cursor: LiveCursor, _ read: @escaping RowList<Row>.Reader) {
       self.cursor = cursor
@@ -27,13 +26,7 @@ extension LiveView {
             rows: RowList(step.rows, read), diff: step.diff, isInitial: step.isInitial)
         }
         guard cursor.isLevel(with: newest.token) else { continue }
-        if newest.isLast { return nil }
-        if listener == nil {
-          // Look once more for what came before the listener existed.
-          listener = try writer.listen()
-          continue
-        }
-        await writer.head.wait(beyond: newest)
+        guard try await feed.wait(beyond: newest, of: writer) else { return nil }
       }
       return nil
     }

@@ -28,8 +28,7 @@ public struct TransactionStream: AsyncSequence, Sendable {
     private var cursor: TransactionCursor?
     /// The value of `position` once the cursor is at its end.
     private var end: Token
-    /// Kept from the first wait on, so that other processes' commits arrive.
-    private var listener: FeedListener?
+    private var feed = FeedWait()
 
     init(_ stream: TransactionStream) {
       self.stream = stream
@@ -48,35 +47,24 @@ public struct TransactionStream: AsyncSequence, Sendable {
     ) async throws(AnnalsError) -> Transaction? {
       while !Task.isCancelled {
         if let transaction = try advance() { return transaction }
-        switch try openCursorOrWait() {
-        case .read: break
-        case .wait(let position): await stream.store.writer.head.wait(beyond: position)
-        case .end: return nil
+        let writer = stream.store.writer
+        let newest = try writer.head.feedPosition()
+        // While waiting no version is held, so that commits can apply in place.
+        if newest.token != position {
+          try openCursor()
+        } else if try await !feed.wait(beyond: newest, of: writer) {
+          return nil
         }
       }
       return nil
     }
 
-    private enum Step {
-      case read, end
-      case wait(beyond: FeedPosition)
-    }
-
-    /// Looks for transactions after the position. While waiting no version is held, so that commits
-    /// can apply in place.
-    private mutating func openCursorOrWait() throws(AnnalsError) -> Step {
-      let head = stream.store.writer.head
-      let newest = try head.feedPosition()
-      if newest.token == position {
-        if newest.isLast { return .end }
-        if listener == nil { listener = try stream.store.writer.listen() }
-        return .wait(beyond: newest)
-      }
-      let version = head.published
+    /// Begins to read the transactions after the position.
+    private mutating func openCursor() throws(AnnalsError) {
+      let version = stream.store.writer.head.published
       end = version.token
       cursor = try version.cursor(
         after: position, where: stream.condition.counting(stream.store.environment.clock))
-      return .read
     }
 
     /// The next transaction of the cursor, if there is one; otherwise `position` is at its end.
