@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test func locksAreTakenInTheirOrder() async {
-    let (writer, other, group) = (Condition(.writer), Condition(.writer), Condition(.group))
+    let (writer, other, group) = (ConditionLock(.writer), ConditionLock(.writer), ConditionLock(.group))
     for _ in 0..<3 {
       // A write to one store inside a write to another.
       writer.lock()
@@ -30,11 +30,11 @@ import Testing
       writer.unlock()
     }
     await #expect(processExitsWith: .failure) {
-      let (writer, group) = (Condition(.writer), Condition(.group))
+      let (writer, group) = (ConditionLock(.writer), ConditionLock(.group))
       group.lock()
       writer.lock()
     }
-    await #expect(processExitsWith: .failure) { Condition(.writer).unlock() }
+    await #expect(processExitsWith: .failure) { ConditionLock(.writer).unlock() }
   }
 
   @Test func workMayStopAndReleaseItsOwnThread() throws {
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test func conditionsWakeOneOrAll() throws {
-    let condition = Condition()
+    let condition = ConditionLock()
     let state = SharedCounts()
     let workers = try (0..<4).map { try WorkerThread(name: "waiter \($0)") }
     for worker in workers {
@@ -120,7 +120,7 @@ import Testing
   }
 }
 
-/// Counts that threads share under the mutex of a `Condition`.
+/// Counts that threads share under the mutex of a `ConditionLock`.
 private final class SharedCounts: @unchecked Sendable {
   var waiting = 0
   var permits = 0

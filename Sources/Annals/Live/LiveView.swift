@@ -98,7 +98,7 @@ extension LiveView where Row == StoredObject {
   /// Replaces the shown objects, as `change(to:)` does a fetch. The sections stay as they are; if
   /// the entity is another, they go.
   public func change(
-    to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
+    to entity: String, where condition: Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
   ) {
     let fetch = ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset)
@@ -107,7 +107,7 @@ extension LiveView where Row == StoredObject {
 
   /// Replaces the shown objects and the sections; nil for no sections.
   public func change(
-    to entity: String, where condition: AnnalsModel.Condition? = nil, sortedBy keys: [SortKey] = [],
+    to entity: String, where condition: Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0, sections: ListSections?
   ) {
     let fetch = ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset)
@@ -138,7 +138,7 @@ extension Store {
 
   /// The objects of the named entity, kept current; see `live(_:sections:)`.
   public func live(
-    _ entity: String, where rowCondition: AnnalsModel.Condition? = nil,
+    _ entity: String, where rowCondition: Condition? = nil,
     sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0, sections: ListSections? = nil,
     delivery: LiveDelivery = .latest, updatesFor condition: HistoryCondition = .always

@@ -41,7 +41,7 @@ final class GroupCommit: @unchecked Sendable {
 
   /// Guards what follows. The leader of the open group waits on it; so does, briefly, a leader that
   /// another member has replaced.
-  private let lock = Condition(.group)
+  private let lock = ConditionLock(.group)
   @exclusivity(unchecked) private var filling: CommitGroup?
   @exclusivity(unchecked) private var syncing: CommitGroup?
   @exclusivity(unchecked) private var firstFailure: AnnalsError?
@@ -164,14 +164,14 @@ private final class CommitGroup: @unchecked Sendable {
   @exclusivity(unchecked) var leader = 0
   /// What the followers wait on. Made for the first of them, as most groups consist of a leader
   /// alone. Not set any more once the group has ended.
-  @exclusivity(unchecked) private var condition: Condition?
+  @exclusivity(unchecked) private var condition: ConditionLock?
   // Guarded by the condition.
   @exclusivity(unchecked) private var hasEnded = false
   @exclusivity(unchecked) private var failure: AnnalsError?
 
   /// Makes sure that a follower can wait; call it under `GroupCommit.lock`.
   func admitWaiter() {
-    if condition == nil { condition = Condition(.followers) }
+    if condition == nil { condition = ConditionLock(.followers) }
   }
 
   /// Waits for the end of the group; throws the sync's error. For admitted followers.
@@ -197,7 +197,7 @@ private final class CommitGroup: @unchecked Sendable {
     }
     // Signalled outside the lock, which the woken thread needs. Each woken thread wakes one more:
     // if all woke at once, most would only sleep again at the writer's lock.
-    for _ in 0..<min(Condition.processorCount, CommitGroup.mostWokenAtOnce) { condition.signal() }
+    for _ in 0..<min(ConditionLock.processorCount, CommitGroup.mostWokenAtOnce) { condition.signal() }
   }
 
   private static let mostWokenAtOnce = 8

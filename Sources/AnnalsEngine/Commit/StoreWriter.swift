@@ -28,7 +28,7 @@ package final class StoreWriter: @unchecked Sendable {
   let checkpointThreshold = Atomic<UInt64>(StoreWriter.leastCheckpointInterval)
   /// The least growth that makes a checkpoint due.
   static let leastCheckpointInterval: UInt64 = 1 << 20
-  let lock = Condition(.writer)
+  let lock = ConditionLock(.writer)
   /// The thread between `enter` and `leave`.
   let writingThread: WritingThread
   /// The process that opened the store; no other may write through it.

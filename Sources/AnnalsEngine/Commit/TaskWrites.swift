@@ -19,7 +19,7 @@ final class TaskWrites: @unchecked Sendable {
   }
 
   /// Guards what follows; the thread waits on it for tasks to come back.
-  private let lock = Condition(.tasks)
+  private let lock = ConditionLock(.tasks)
   @exclusivity(unchecked) private var waiting: [Job] = []
   /// Whether the thread runs jobs, and will see those that are added.
   @exclusivity(unchecked) private var isRunning = false

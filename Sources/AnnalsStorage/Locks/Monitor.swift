@@ -1,10 +1,10 @@
 /// A value behind a mutex, with threads that wait for it to change.
 ///
-/// Every change wakes all waiting threads, so that nobody can forget to signal. Use `Condition`
+/// Every change wakes all waiting threads, so that nobody can forget to signal. Use `ConditionLock`
 /// where that costs too much.
 @usableFromInline
 package final class Monitor<Value>: @unchecked Sendable {
-  @usableFromInline let condition = Condition()
+  @usableFromInline let condition = ConditionLock()
   // Used only under the mutex, so exclusive access needs no check.
   @exclusivity(unchecked) @usableFromInline var value: Value
 

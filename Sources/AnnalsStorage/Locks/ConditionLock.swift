@@ -12,7 +12,7 @@
 /// group commit, the queue of a thread). A wait may end without a signal: wait in a loop that tests
 /// the condition. `Monitor` does so by itself, and is the better choice where it fits.
 @usableFromInline
-package final class Condition: @unchecked Sendable {
+package final class ConditionLock: @unchecked Sendable {
   // Allocated, since both need a fixed address; only pthread calls touch them.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
