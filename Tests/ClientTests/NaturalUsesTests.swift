@@ -131,7 +131,7 @@ private func text(_ items: Any...) -> String { items.map { "\($0)" }.joined(sepa
       text(try snapshot.groups(all, by: .value(\.title), .sum(\.views)).count),
       text(try snapshot.groups(all, by: \.title, .sum(\.views), .maximum(\.made)).count),
       "\(try snapshot.groups(all, by: \.parent, .count(of: \.title), .sum(\.views)).count)",
-      text(try snapshot.groups(ObjectFetch("Note"), by: .value("title")).count),
+      text(try snapshot.groups(DynamicFetch("Note"), by: .value("title")).count),
       text(try snapshot.values(all, \.title).count),
       text(try snapshot.values(all, \.title, \.views).count),
       text(try snapshot.values(all, \.title, \.views, \.made).count),

@@ -129,7 +129,7 @@ private struct Event: Record {
     try store.write { try $0.insert(event) }
     let snapshot = store.snapshot()
     _ = try snapshot.count(Fetch<Event>().where(nested(250)))
-    let untyped = ObjectFetch("Event").where(nested(3_000).condition)
+    let untyped = DynamicFetch("Event").where(nested(3_000).condition)
     let calls: [() throws -> Void] = [
       { _ = try snapshot.count(Fetch<Event>().where(nested(251))) },
       { _ = try snapshot.fetch(Fetch<Event>().where(nested(3_000))) },

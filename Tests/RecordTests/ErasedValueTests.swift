@@ -125,10 +125,10 @@ private struct Guest: Record {
     for condition in conditions {
       for order in orders {
         let plain = try store.snapshot().objectIDs(
-          ObjectFetch("Plain").where(condition).sorted(by: order)
+          DynamicFetch("Plain").where(condition).sorted(by: order)
         ).map(\.row)
         for name in names.dropFirst() {
-          let fetch = ObjectFetch(name).where(condition).sorted(by: order)
+          let fetch = DynamicFetch(name).where(condition).sorted(by: order)
           let rows = try store.snapshot().objectIDs(fetch).map(\.row)
           #expect(rows == plain, "\(condition) \(order) of \(name)")
           let unplanned = try store.snapshot().objectIDs(fetch.withoutIndexes()).map(\.row)
@@ -137,13 +137,13 @@ private struct Guest: Record {
       }
     }
     func count(_ condition: Condition) throws -> Int {
-      try store.snapshot().fetch(ObjectFetch("Up").where(condition)).count { $0["n"].isErased }
+      try store.snapshot().fetch(DynamicFetch("Up").where(condition)).count { $0["n"].isErased }
     }
     #expect(try count(.compare(number, .greater, -9)) == 0)
     #expect(try count(.compare(number, .less, 9)) == 0)
     #expect(try count(.isNil(number)) == 0 && count(.compare(number, .equal, 1)) == 0)
     #expect(try count(.compare(number, .notEqual, 1)) > 0)
-    let last = try store.snapshot().fetch(ObjectFetch("Up").sorted(by: SortKey("n"))).last
+    let last = try store.snapshot().fetch(DynamicFetch("Up").sorted(by: SortKey("n"))).last
     #expect(last?["n"] == .erased)
   }
 }

@@ -228,10 +228,10 @@ private struct LaterEvent: Record {
     let snapshot = lab.store.snapshot()
     let expected = try snapshot.objectIDs(typed)
     try #require(expected.count > 1)
-    func check(_ found: [StoredObject], _ count: Int) {
+    func check(_ found: [DynamicObject], _ count: Int) {
       #expect(found.map(\.objectID) == expected && count == expected.count)
     }
-    let named = ObjectFetch("Event").where(condition).sorted(by: .descending("count"))
+    let named = DynamicFetch("Event").where(condition).sorted(by: .descending("count"))
     check(try snapshot.fetch(named), try snapshot.count(named))
     try lab.store.write { tx in check(try tx.fetch(named), try tx.count(named)) }
     #expect(try snapshot.count(of: Event.self, where: typed.condition) == expected.count)
@@ -241,12 +241,12 @@ private struct LaterEvent: Record {
     let page = try snapshot.fetch(named.limit(1).offset(1))
     #expect(page.map(\.objectID) == [expected[1]])
     let misspelt = #expect(throws: AnnalsError.self) {
-      try snapshot.fetch(ObjectFetch("Event").where(.isNil("titel")))
+      try snapshot.fetch(DynamicFetch("Event").where(.isNil("titel")))
     }
     #expect(misspelt?.code == .invalidArgument)
     #expect(misspelt?.message.contains("did you mean title?") == true, "\(misspelt as Any)")
     let unsorted = #expect(throws: AnnalsError.self) {
-      try snapshot.fetch(ObjectFetch("Event").sorted(by: .ascending("titel")))
+      try snapshot.fetch(DynamicFetch("Event").sorted(by: .ascending("titel")))
     }
     #expect(unsorted?.code == .invalidArgument)
   }

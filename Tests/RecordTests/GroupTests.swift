@@ -277,12 +277,12 @@ private struct Trip: Record {
     let lab = try Lab(seed: 12)
     try lab.store.write { tx in for _ in 0..<9 { try lab.change(tx) } }
     let snapshot = lab.store.snapshot()
-    func explain(_ fetch: ObjectFetch, _ key: GroupKey, _ aggregates: [Aggregate] = []) throws
+    func explain(_ fetch: DynamicFetch, _ key: GroupKey, _ aggregates: [Aggregate] = []) throws
       -> String
     {
       try snapshot.explain(fetch, groupedBy: key, aggregates)
     }
-    let all = ObjectFetch("Trip")
+    let all = DynamicFetch("Trip")
     let day = GroupKey.each(.day, of: "start")
     #expect(try explain(all, day).hasPrefix("counts groups by index `start descending`: "))
     #expect(
@@ -308,7 +308,7 @@ private struct Trip: Record {
     try lab.store.write { tx in try lab.change(tx) }
     func code(_ key: GroupKey?, _ aggregates: [Aggregate] = []) -> AnnalsError.Code? {
       do {
-        _ = try lab.store.snapshot().groups(ObjectFetch("Trip"), by: key, aggregates)
+        _ = try lab.store.snapshot().groups(DynamicFetch("Trip"), by: key, aggregates)
         return nil
       } catch {
         return error.code

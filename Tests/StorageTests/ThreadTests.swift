@@ -19,7 +19,8 @@ import Testing
   }
 
   @Test func locksAreTakenInTheirOrder() async {
-    let (writer, other, group) = (ConditionLock(.writer), ConditionLock(.writer), ConditionLock(.group))
+    let (writer, other) = (ConditionLock(.writer), ConditionLock(.writer))
+    let group = ConditionLock(.group)
     for _ in 0..<3 {
       // A write to one store inside a write to another.
       writer.lock()

@@ -33,7 +33,7 @@ import Testing
     }
     #expect(try past.objects(of: Event.self).isEmpty)
     #expect(try past.timeline(Timeline<Event>(start: \.start)).isEmpty)
-    let named = ObjectFetch("Event").where(.compare("title", .equal, "a")).sorted(by: [
+    let named = DynamicFetch("Event").where(.compare("title", .equal, "a")).sorted(by: [
       SortKey("start")
     ])
     #expect(try past.rows(named).count == 0)
@@ -53,7 +53,7 @@ import Testing
     #expect(try store.diff(of: fetch, from: 4, to: 2).deletes.count == 2)
     #expect(try store.diff(of: fetch, from: 2, to: 1).isEmpty)
     #expect(try store.diff(of: fetch, from: 0).inserts.count == 1)
-    let named = ObjectFetch("Event").sorted(by: [SortKey("start")])
+    let named = DynamicFetch("Event").sorted(by: [SortKey("start")])
     #expect(try store.diff(of: named, from: 2, to: 5).inserts.count == 1)
     #expect(try store.diff(of: named, from: 4, to: 0).deletes.count == 2)
   }
@@ -79,7 +79,7 @@ import Testing
   @Test func anEntityThatNeverWasIsTheErrorByName() throws {
     let store = try store()
     let past = try store.snapshot(at: 2)
-    let error = #expect(throws: AnnalsError.self) { try past.rows(ObjectFetch("Evnt")) }
+    let error = #expect(throws: AnnalsError.self) { try past.rows(DynamicFetch("Evnt")) }
     #expect(
       error?.message
         == "as of transaction 2 the store has no entity Evnt; it has Place")
@@ -92,8 +92,8 @@ import Testing
 @Suite struct UnknownInThePastTests {
   /// Three refusals of a snapshot: of a fetch, a count with groups, and chosen values.
   private func refusals(_ snapshot: Snapshot) -> [String] {
-    let fetch = ObjectFetch("Note").where(.compare("stars", .equal, 3))
-    let all = ObjectFetch("Note")
+    let fetch = DynamicFetch("Note").where(.compare("stars", .equal, 3))
+    let all = DynamicFetch("Note")
     let calls: [() throws -> Void] = [
       { _ = try snapshot.rows(fetch) }, { _ = try snapshot.fetch(fetch) },
       { _ = try snapshot.count(fetch) },

@@ -205,7 +205,7 @@ private struct Spot: Record {
           ])
       }
     }
-    let two = ObjectFetch("Spot").where(
+    let two = DynamicFetch("Spot").where(
       .all([.compare("a", .greater, .int(10)), .compare("b", .equal, .int(3))]))
     let three = two.where(.compare("c", .lessOrEqual, .date(Timestamp(microseconds: 5))))
     #expect(try store.snapshot().objectIDs(two.using("three")).count == 41)
@@ -254,23 +254,23 @@ private struct Spot: Record {
         for comparison in [
           Condition.Comparison.equal, .less, .lessOrEqual, .greater, .greaterOrEqual, .notEqual,
         ] {
-          let fetch = ObjectFetch("Spot").where(.compare(path, comparison, number))
+          let fetch = DynamicFetch("Spot").where(.compare(path, comparison, number))
           #expect(
             try snapshot.objectIDs(fetch) == snapshot.objectIDs(fetch.withoutIndexes()),
             "\(path) \(comparison) \(number)")
         }
-        let between = ObjectFetch("Spot").where(.isBetween(path, number, .double(6.5)))
+        let between = DynamicFetch("Spot").where(.isBetween(path, number, .double(6.5)))
         #expect(try snapshot.objectIDs(between) == snapshot.objectIDs(between.withoutIndexes()))
       }
     }
-    let box = ObjectFetch("Spot").where(
+    let box = DynamicFetch("Spot").where(
       .all([
         .compare("x", .greater, .int(1)), .compare("x", .less, .int(2)),
         .compare("n", .greater, .double(1.5)), .compare("n", .less, .double(4.5)),
       ]))
     #expect(try snapshot.explain(box).hasPrefix("by box index `box`"))
     #expect(try snapshot.objectIDs(box) == snapshot.objectIDs(box.withoutIndexes()))
-    let one = ObjectFetch("Spot").where(.compare("x", .equal, .int(3)))
+    let one = DynamicFetch("Spot").where(.compare("x", .equal, .int(3)))
     #expect(try snapshot.explain(one).hasPrefix("by index `x`"))
   }
 
@@ -293,7 +293,7 @@ private struct Spot: Record {
       }
     }
     let past = first.snapshot().token
-    let fetch = ObjectFetch("Spot").where(
+    let fetch = DynamicFetch("Spot").where(
       .all([
         .isBetween("x", .double(-1), .double(0)), .compare("y", .greater, .int(30)),
         .compare("y", .less, .int(35)),

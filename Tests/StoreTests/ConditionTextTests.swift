@@ -18,12 +18,12 @@ import Testing
     let foggy = try Condition(parsing: text, of: "Note", in: schema)
     #expect(foggy.description == "text BEGINSWITH[c] \"fog\" AND count > 0")
     let keys = try SortKey.keys(parsing: "-count, text[c]", of: "Note", in: schema)
-    let fetch = ObjectFetch("Note").where(foggy).sorted(by: keys)
+    let fetch = DynamicFetch("Note").where(foggy).sorted(by: keys)
     #expect(try store.snapshot().fetch(fetch).map { $0["id"] } == ["a", "b"])
     #expect(try store.snapshot().rows(fetch).count == 2)
     let seen = store.token
     try store.note("d", text: "Fog")
-    let diff = try store.diff(of: ObjectFetch("Note").sorted(by: keys), from: seen)
+    let diff = try store.diff(of: DynamicFetch("Note").sorted(by: keys), from: seen)
     #expect(diff.inserts.map(\.position) == [3] && diff.deletes.isEmpty)
   }
 

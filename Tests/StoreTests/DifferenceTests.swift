@@ -62,7 +62,7 @@ import Testing
     try store.write { try $0.update(box, ["parent": .object(ObjectReference(attic))]) }
     for (name, wasThere) in [("home", true), ("attic", false)] {
       let isThere = Condition.compare(["folder", "parent", "name"], .equal, .string(name))
-      let diff = try store.diff(of: ObjectFetch("Note").where(isThere), from: start)
+      let diff = try store.diff(of: DynamicFetch("Note").where(isThere), from: start)
       #expect(diff.deletes.count == (wasThere ? 1 : 0), "\(name)")
       #expect(diff.inserts.count == (wasThere ? 0 : 1), "\(name)")
     }

@@ -22,7 +22,7 @@ import Testing
     try #require(store.schema.entity(named: name))
   }
 
-  private func object(_ reference: ObjectReference) throws -> StoredObject? {
+  private func object(_ reference: ObjectReference) throws -> DynamicObject? {
     let id = ObjectID(store: store.token.store, entity: reference.entity, row: reference.row)
     return try store.snapshot().object(id)
   }

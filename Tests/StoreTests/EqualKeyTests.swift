@@ -41,7 +41,8 @@ import Testing
     let store = try Store(.memory, schema: EqualKeyTests.schema, environment: .fixed())
     #expect(try insert(store, [name: first]) == nil)
     let condition = Condition.compare(PropertyPath(name), .equal, second)
-    #expect(try store.snapshot().count(ObjectFetch("Point").where(condition)) == (areEqual ? 1 : 0))
+    let fetch = DynamicFetch("Point").where(condition)
+    #expect(try store.snapshot().count(fetch) == (areEqual ? 1 : 0))
     let error = try insert(store, [name: second])
     #expect(error?.code == (areEqual ? .invalidChange : nil))
     if areEqual {

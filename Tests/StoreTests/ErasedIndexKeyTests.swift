@@ -42,7 +42,7 @@ import Testing
     let other = try Store(location, environment: .fixed(seed: 2))
     for name in names {
       let found = try other.snapshot().objectIDs(
-        ObjectFetch("Item").where(.compare("name", .equal, .string(name))))
+        DynamicFetch("Item").where(.compare("name", .equal, .string(name))))
       try store.erase(try #require(found.first), properties: ["name"], reason: "asked for")
     }
     // Another process, which had the values in memory, goes on and writes a checkpoint.

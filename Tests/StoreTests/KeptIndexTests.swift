@@ -60,10 +60,10 @@ import Testing
     let fourth = try Store(location, creates: false, environment: .fixed(seed: 4))
     #expect(try checkpoint(fourth) == (3, [6_000]))
     let plan = try fourth.snapshot().explain(
-      ObjectFetch("Row").where(.compare("number", .equal, 7_000)))
+      DynamicFetch("Row").where(.compare("number", .equal, 7_000)))
     #expect(plan.contains("byNumber"), "\(plan)")
-    #expect(
-      try fourth.snapshot().count(ObjectFetch("Row").where(.compare("number", .equal, 7_000))) == 1)
+    let fetch = DynamicFetch("Row").where(.compare("number", .equal, 7_000))
+    #expect(try fourth.snapshot().count(fetch) == 1)
     #expect(try fourth.problems().isEmpty)
   }
 
@@ -99,7 +99,7 @@ import Testing
       0, 7, 7.0, 7.5, -0.0, 0.0, "t7", "", true, false, .int(.max), .double(0x1p63), 1e300, .null,
     ]
     func compare(_ condition: AnnalsModel.Condition, isServed: Bool) throws {
-      let fetch = ObjectFetch("Row").where(condition).sorted(by: [SortKey("number")])
+      let fetch = DynamicFetch("Row").where(condition).sorted(by: [SortKey("number")])
       let plan = try snapshot.explain(fetch)
       #expect(plan.hasPrefix("by index `mixed`") == isServed, "\(condition): \(plan)")
       #expect(

@@ -177,7 +177,7 @@ private final class TagLab {
       let text = question.0.description
       let read = try Condition(parsing: text, of: "Item", in: lab.store.schema)
       #expect(read == question.0.condition, comment)
-      #expect(try snapshot.objectIDs(ObjectFetch("Item").where(read)) == expected, comment)
+      #expect(try snapshot.objectIDs(DynamicFetch("Item").where(read)) == expected, comment)
       found += expected.count
     }
     #expect(found > 60, "seed \(seed)")

@@ -70,7 +70,7 @@ private struct Note: Record {
 
     func found(text: String) throws -> String {
       let condition = try Condition(parsing: text, of: "Note", in: store.schema)
-      let names = try store.snapshot().fetch(ObjectFetch("Note").where(condition))
+      let names = try store.snapshot().fetch(DynamicFetch("Note").where(condition))
       return names.map { if case .string(let title) = $0["title"] { title } else { "?" } }.joined()
     }
   }

@@ -36,7 +36,7 @@ extension NaiveState {
   }
 
   /// Throws what the object has otherwise.
-  func compare(_ object: StoredObject, _ reference: ObjectReference, _ place: String) throws {
+  func compare(_ object: DynamicObject, _ reference: ObjectReference, _ place: String) throws {
     let wanted = visible(reference)
     let found = Dictionary(uniqueKeysWithValues: object.values.map { ($0.property, $0.value) })
     for property in Set(wanted.keys).union(found.keys).sorted()

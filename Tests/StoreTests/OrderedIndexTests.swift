@@ -245,7 +245,7 @@ import Testing
       }
     }
     let keys = [SortKey.ascending(PropertyPath(first)), .descending("date")]
-    let fetch = ObjectFetch("Item").sorted(by: keys)
+    let fetch = DynamicFetch("Item").sorted(by: keys)
     let snapshot = store.snapshot()
     #expect(try snapshot.explain(fetch).hasPrefix("by index `both`"))
     let wanted = try snapshot.objectIDs(fetch.withoutIndexes())

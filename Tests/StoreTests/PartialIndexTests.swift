@@ -137,7 +137,7 @@ private struct Job: Record {
       }
     }
     let snapshot = store.snapshot()
-    let fetch = ObjectFetch("Job").where(asks)
+    let fetch = DynamicFetch("Job").where(asks)
     let found = try? snapshot.objectIDs(fetch.using("some"))
     #expect((found != nil) == serves)
     if let found { #expect(found == (try snapshot.objectIDs(fetch.withoutIndexes()))) }

@@ -29,8 +29,8 @@ import Testing
       case .key:
         return try tx.object(of: "Event", where: "id", is: .string("\(number)")) == nil ? 0 : 1
       case .typedKey: return try tx.object(Event.self, where: \.id, is: "\(number)") == nil ? 0 : 1
-      case .condition: return try tx.count(ObjectFetch("Event").where(isDay))
-      case .named: return try tx.count(ObjectFetch("Event").where(isDay))
+      case .condition: return try tx.count(DynamicFetch("Event").where(isDay))
+      case .named: return try tx.count(DynamicFetch("Event").where(isDay))
       case .fetch: return try tx.count(Fetch(Event.self).where(\.day == number))
       }
     }

@@ -64,13 +64,13 @@ final class LiveSource: Sendable {
   }
 
   /// The objects of the named entity that a fetch finds.
-  convenience init(_ fetch: ObjectFetch, _ sections: ListSections?) {
+  convenience init(_ fetch: DynamicFetch, _ sections: ListSections?) {
     var lookup: Sections?
     if let sections {
       lookup = { _ throws(AnnalsError) in (path: sections.path, rule: sections.rule) }
     }
     self.init(fetch.entity, lookup) { snapshot throws(AnnalsError) in
-      ListQuery(try snapshot._objectQuery.query(fetch).query)
+      ListQuery(try snapshot._dynamicQuery.query(fetch).query)
     }
   }
 

@@ -94,14 +94,14 @@ extension LiveView {
   }
 }
 
-extension LiveView where Row == StoredObject {
+extension LiveView where Row == DynamicObject {
   /// Replaces the shown objects, as `change(to:)` does a fetch. The sections stay as they are; if
   /// the entity is another, they go.
   public func change(
     to entity: String, where condition: Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0
   ) {
-    let fetch = ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset)
+    let fetch = DynamicFetch(entity, where: condition, sortedBy: keys, limit, offset)
     core.change { LiveSource(fetch, nil).withSections(of: $0) }
   }
 
@@ -110,7 +110,7 @@ extension LiveView where Row == StoredObject {
     to entity: String, where condition: Condition? = nil, sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0, sections: ListSections?
   ) {
-    let fetch = ObjectFetch(entity, where: condition, sortedBy: keys, limit, offset)
+    let fetch = DynamicFetch(entity, where: condition, sortedBy: keys, limit, offset)
     core.change { _ in LiveSource(fetch, sections) }
   }
 }
@@ -142,8 +142,8 @@ extension Store {
     sortedBy keys: [SortKey] = [],
     limit: Int? = nil, offset: Int = 0, sections: ListSections? = nil,
     delivery: LiveDelivery = .latest, updatesFor condition: HistoryCondition = .always
-  ) -> LiveView<StoredObject> {
-    let fetch = ObjectFetch(entity, where: rowCondition, sortedBy: keys, limit, offset)
+  ) -> LiveView<DynamicObject> {
+    let fetch = DynamicFetch(entity, where: rowCondition, sortedBy: keys, limit, offset)
     return LiveView(
       self, LiveSource(fetch, sections), RowList.storedReader, delivery, condition)
   }
@@ -160,8 +160,8 @@ extension Snapshot {
 
   /// The result of a fetch by names in this state; as the other form.
   public func rows(
-    _ fetch: ObjectFetch, sections: ListSections? = nil
-  ) throws(AnnalsError) -> RowList<StoredObject> {
+    _ fetch: DynamicFetch, sections: ListSections? = nil
+  ) throws(AnnalsError) -> RowList<DynamicObject> {
     RowList(try LiveSource(fetch, sections).rows(in: self), RowList.storedReader)
   }
 }

@@ -129,7 +129,7 @@ extension RowList {
   }
 }
 
-extension RowList where Row == StoredObject {
+extension RowList where Row == DynamicObject {
   /// Reads objects of any entity.
   static var storedReader: Reader {
     { content, range throws(AnnalsError) in

@@ -80,7 +80,7 @@ extension Store {
 
   /// The difference between the results of a fetch by names; as the other form.
   public func diff(
-    of fetch: ObjectFetch, sections: ListSections? = nil, from first: any HistoryPosition,
+    of fetch: DynamicFetch, sections: ListSections? = nil, from first: any HistoryPosition,
     to second: (any HistoryPosition)? = nil
   ) throws(AnnalsError) -> ListDiff {
     try diff(of: LiveSource(fetch, sections), from: first, to: second)

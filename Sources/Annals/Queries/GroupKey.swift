@@ -65,7 +65,7 @@ public struct GroupKey: Hashable, Sendable {
 }
 
 /// A group of objects, with its aggregates.
-public struct ObjectGroup: Hashable, Sendable {
+public struct DynamicGroup: Hashable, Sendable {
   /// What a group's objects have in common.
   public enum Key: Hashable, Sendable {
     /// A value; `.null` for none. For texts that are dates, their common beginning.

@@ -50,17 +50,17 @@ extension ObjectSource {
   /// The objects that the fetch finds, in groups, with the count and the aggregates of each, as for
   /// a fetch of records. Without a key all objects are one group.
   public func groups(
-    _ fetch: ObjectFetch, by key: GroupKey?, _ aggregates: [Aggregate] = []
-  ) throws(AnnalsError) -> [ObjectGroup] {
-    let query = try _objectQuery.query(fetch).query
+    _ fetch: DynamicFetch, by key: GroupKey?, _ aggregates: [Aggregate] = []
+  ) throws(AnnalsError) -> [DynamicGroup] {
+    let query = try _dynamicQuery.query(fetch).query
     let group = GroupQuery(key.map { $0.query($0.path) } ?? .all, aggregates)
-    return try _objectQuery.reader.groups(group, of: query).map { group in
-      let key: ObjectGroup.Key
+    return try _dynamicQuery.reader.groups(group, of: query).map { group in
+      let key: DynamicGroup.Key
       switch group.key {
       case .value(let value): key = .value(value)
       case .bucket(let bucket): key = .bucket(bucket)
       }
-      return ObjectGroup(key: key, count: group.count, values: group.values)
+      return DynamicGroup(key: key, count: group.count, values: group.values)
     }
   }
 
@@ -77,11 +77,11 @@ extension ObjectSource {
 
   /// How the groups are made, in words, as `explain(_:)` does for objects.
   public func explain(
-    _ fetch: ObjectFetch, groupedBy key: GroupKey?, _ aggregates: [Aggregate] = []
+    _ fetch: DynamicFetch, groupedBy key: GroupKey?, _ aggregates: [Aggregate] = []
   ) throws(AnnalsError) -> String {
-    let query = try _objectQuery.query(fetch).query
+    let query = try _dynamicQuery.query(fetch).query
     let group = GroupQuery(key.map { $0.query($0.path) } ?? .all, aggregates)
-    return try _objectQuery.reader.plan(group, of: query).description
+    return try _dynamicQuery.reader.plan(group, of: query).description
   }
 }
 

@@ -69,20 +69,20 @@ extension ObjectSource {
   /// Chosen values of the objects that the fetch finds, in its order. For each object the values at
   /// the paths, in their order; `.null` for none.
   ///
-  ///     try snapshot.values(ObjectFetch("Event"), "title", ["place", "name"])
+  ///     try snapshot.values(DynamicFetch("Event"), "title", ["place", "name"])
   ///
   /// Reads only these values. A path leads to an attribute or an object, as in conditions; throws
   /// as `fetch(_:)` does.
   public func values(
-    _ fetch: ObjectFetch, _ paths: PropertyPath...
+    _ fetch: DynamicFetch, _ paths: PropertyPath...
   ) throws(AnnalsError) -> [[Value]] { try values(fetch, paths) }
 
   /// Chosen values of the objects that the fetch finds, in its order.
   public func values(
-    _ fetch: ObjectFetch, _ paths: [PropertyPath]
+    _ fetch: DynamicFetch, _ paths: [PropertyPath]
   ) throws(AnnalsError) -> [[Value]] {
-    let reader = try _objectQuery.reader
-    let (entity, query) = try _objectQuery.query(fetch)
+    let reader = try _dynamicQuery.reader
+    let (entity, query) = try _dynamicQuery.query(fetch)
     let bound = try reader.planning { () throws(QueryPlan.Failure) in
       try paths.map { (path) throws(QueryPlan.Failure) in
         try QueryPlan.Failure.binding { () throws(ConditionError) in

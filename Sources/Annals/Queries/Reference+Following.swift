@@ -9,7 +9,7 @@ public protocol ObjectSource {
   /// Opaque.
   func _query<R: Record>(_ type: R.Type) throws(AnnalsError) -> RecordQuery<R>
   /// Opaque.
-  var _objectQuery: ObjectQuery { get throws(AnnalsError) }
+  var _dynamicQuery: DynamicQuery { get throws(AnnalsError) }
 }
 
 extension Snapshot: ObjectSource {}

@@ -25,8 +25,8 @@ extension StateReader {
   }
 
   /// The objects in these rows, as far as there are any.
-  func objects(_ rows: [Int64], of entity: Entity) throws(AnnalsError) -> [StoredObject] {
-    var result: [StoredObject] = []
+  func objects(_ rows: [Int64], of entity: Entity) throws(AnnalsError) -> [DynamicObject] {
+    var result: [DynamicObject] = []
     for row in rows {
       if let object = try object(row, of: entity) { result.append(object) }
     }

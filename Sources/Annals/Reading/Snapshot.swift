@@ -46,7 +46,7 @@ public struct Snapshot: Sendable {
 
   /// The object with this id; nil if it does not exist in this state. Throws `.otherStore` if it is
   /// one of another store.
-  public func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? { try reader.object(id) }
+  public func object(_ id: ObjectID) throws(AnnalsError) -> DynamicObject? { try reader.object(id) }
 
   /// The object of the named entity whose unique attribute has this value; nil if none has.
   ///
@@ -54,7 +54,7 @@ public struct Snapshot: Sendable {
   /// the attribute is not unique.
   public func object(
     of entity: String, where attribute: String, is value: Value
-  ) throws(AnnalsError) -> StoredObject? {
+  ) throws(AnnalsError) -> DynamicObject? {
     let entity = try self.entity(everNamed: entity)
     guard let row = try reader.row(of: entity, where: attribute, is: value) else { return nil }
     return try reader.object(row, of: entity)
@@ -64,8 +64,8 @@ public struct Snapshot: Sendable {
   /// `properties`, reads only these.
   public func objects(
     of entity: String, properties: [String]? = nil
-  ) throws(AnnalsError) -> [StoredObject] {
-    var result: [StoredObject] = []
+  ) throws(AnnalsError) -> [DynamicObject] {
+    var result: [DynamicObject] = []
     try AnnalsError.narrowing {
       try forEachObject(of: entity, properties: properties) { result.append($0) }
     }
@@ -75,7 +75,7 @@ public struct Snapshot: Sendable {
   /// Runs `body` on each object of the named entity, in id order, holding one at a time. An error
   /// of `body` ends the walk.
   public func forEachObject(
-    of entity: String, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
+    of entity: String, properties: [String]? = nil, _ body: (DynamicObject) throws -> Void
   ) throws {
     try reader.forEachObject(of: self.entity(everNamed: entity), properties: properties, body)
   }

@@ -197,7 +197,8 @@ private final class CommitGroup: @unchecked Sendable {
     }
     // Signalled outside the lock, which the woken thread needs. Each woken thread wakes one more:
     // if all woke at once, most would only sleep again at the writer's lock.
-    for _ in 0..<min(ConditionLock.processorCount, CommitGroup.mostWokenAtOnce) { condition.signal() }
+    let count = min(ConditionLock.processorCount, CommitGroup.mostWokenAtOnce)
+    for _ in 0..<count { condition.signal() }
   }
 
   private static let mostWokenAtOnce = 8

@@ -65,7 +65,7 @@ public final class WriteTransaction {
   // MARK: Reading
 
   /// The object with this id; nil if it does not exist.
-  public func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? {
+  public func object(_ id: ObjectID) throws(AnnalsError) -> DynamicObject? {
     checkOpen()
     return try reader.object(id)
   }
@@ -75,16 +75,16 @@ public final class WriteTransaction {
   /// Throws `.invalidArgument` if the entity does not exist or the attribute is not unique.
   public func object(
     of entity: String, where attribute: String, is value: Value
-  ) throws(AnnalsError) -> StoredObject? {
+  ) throws(AnnalsError) -> DynamicObject? {
     let entity = try reader.entity(named: entity)
     guard let row = try draft.row(of: entity, where: attribute, is: value) else { return nil }
     return try reader.object(row, of: entity)
   }
 
   /// All objects of the named entity, in id order.
-  public func objects(of entity: String) throws(AnnalsError) -> [StoredObject] {
+  public func objects(of entity: String) throws(AnnalsError) -> [DynamicObject] {
     checkOpen()
-    var result: [StoredObject] = []
+    var result: [DynamicObject] = []
     try AnnalsError.narrowing {
       try reader.forEachObject(of: reader.entity(named: entity)) { result.append($0) }
     }

@@ -26,7 +26,7 @@ package struct StateReader: Sendable {
 
   /// The object; nil if it does not exist in this state. Throws `.otherStore` if it is one of
   /// another store.
-  package func object(_ id: ObjectID) throws(AnnalsError) -> StoredObject? {
+  package func object(_ id: ObjectID) throws(AnnalsError) -> DynamicObject? {
     try id.requireOwn(store)
     guard let entity = state.schema.entity(numbered: id.entity),
       !entity.isRemoved
@@ -37,7 +37,7 @@ package struct StateReader: Sendable {
   /// The object in this row; nil if the row is empty.
   package func object(
     _ row: Int64, of entity: Entity, properties: [String]? = nil
-  ) throws(AnnalsError) -> StoredObject? {
+  ) throws(AnnalsError) -> DynamicObject? {
     do throws(StateFault) {
       guard try state.contains(entity.number, row) else { return nil }
     } catch {
@@ -53,7 +53,7 @@ package struct StateReader: Sendable {
       }
       if !value.isNull { values.append((property.number, value)) }
     }
-    return StoredObject(
+    return DynamicObject(
       objectID: ObjectID(store: store, entity: entity.number, row: row), entity: entity,
       values: values)
   }
@@ -87,7 +87,7 @@ package struct StateReader: Sendable {
 
   /// Runs `body` on each object of the entity, in id order.
   package func forEachObject(
-    of entity: Entity, properties: [String]? = nil, _ body: (StoredObject) throws -> Void
+    of entity: Entity, properties: [String]? = nil, _ body: (DynamicObject) throws -> Void
   ) throws {
     try forEachRow(of: entity.number) { row in
       if let object = try object(row, of: entity, properties: properties) { try body(object) }
@@ -96,7 +96,7 @@ package struct StateReader: Sendable {
 
   /// As `forEachObject(of:)`, but releases the chunks it has loaded after each group of rows.
   package func forEachObject(
-    inPassing entity: Entity, _ body: (StoredObject) throws -> Void
+    inPassing entity: Entity, _ body: (DynamicObject) throws -> Void
   ) throws {
     guard let table = state.table(entity.number) else { return }
     let columns = entity.readableProperties.map { ($0, table.column(of: $0.number)) }
@@ -117,7 +117,7 @@ package struct StateReader: Sendable {
         if !value.isNull { values.append((property.number, value)) }
       }
       try body(
-        StoredObject(
+        DynamicObject(
           objectID: ObjectID(store: store, entity: entity.number, row: row), entity: entity,
           values: values))
     }

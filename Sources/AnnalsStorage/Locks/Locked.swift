@@ -5,8 +5,8 @@
   ///
   /// On Linux that mutex is made in the standard library from calls that the thread sanitizer does
   /// not see, so it would report every use of the value as a race. A build for the thread sanitizer
-  /// defines `ANNALS_THREAD_SANITIZER` and uses a pthread mutex instead. `ConditionLock` and `Monitor`
-  /// use pthread in every build; `Atomic` is compiled in place, and seen.
+  /// defines `ANNALS_THREAD_SANITIZER` and uses a pthread mutex instead. `ConditionLock` and
+  /// `Monitor` use pthread in every build; `Atomic` is compiled in place, and seen.
   @usableFromInline
   package struct Locked<Value: ~Copyable>: ~Copyable, Sendable {
     @usableFromInline

@@ -46,7 +46,7 @@ private struct Mirror {
     for object in objects.keys where try !resync.contains(object) { objects[object] = nil }
   }
 
-  static func values(of object: StoredObject) -> [String: Value] {
+  static func values(of object: DynamicObject) -> [String: Value] {
     var values: [String: Value] = [:]
     for name in ["id", "text", "count", "mark"] where !object[name].isNull {
       values[name] = object[name]

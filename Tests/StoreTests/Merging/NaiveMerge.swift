@@ -70,7 +70,7 @@ struct NaiveWorld: Equatable {
 
 extension NaiveWorld {
   /// What a store's objects are to readers.
-  static func visible(in objects: [StoredObject]) -> [ObjectReference: Row] {
+  static func visible(in objects: [DynamicObject]) -> [ObjectReference: Row] {
     var result: [ObjectReference: Row] = [:]
     for object in objects {
       var row: Row = [:]

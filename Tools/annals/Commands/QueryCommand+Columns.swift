@@ -7,7 +7,7 @@ import AnnalsQuery
 extension QueryCommand {
   /// Writes the groups of a fetch.
   func writeGroups(
-    _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
+    _ fetch: DynamicFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
   ) throws {
     let key = try groupBy.map { try groupKey($0, entity, snapshot.schema, console) }
     let aggregates = try aggregates(entity, snapshot.schema)
@@ -50,14 +50,14 @@ extension QueryCommand {
 
   /// Reports texts that were to be grouped by a calendar unit, if none of them is a date.
   private func reportTextsWithoutDate(
-    _ fetch: ObjectFetch, _ key: GroupKey, _ groups: [ObjectGroup], _ entity: Entity,
+    _ fetch: DynamicFetch, _ key: GroupKey, _ groups: [DynamicGroup], _ entity: Entity,
     _ snapshot: Snapshot, _ console: Console
   ) throws {
     guard let unit = key.unit, type(of: key.path, entity, snapshot) != .date,
       groups.allSatisfy({ $0.key == .value(.null) })
     else { return }
     // The limit and the offset of the output count groups.
-    let all = ObjectFetch(entity.name).where(fetch.condition)
+    let all = DynamicFetch(entity.name).where(fetch.condition)
     let texts = try snapshot.count(all.where(Condition.isNil(key.path).negated))
     guard texts > 0, try snapshot.groups(all, by: key, []).count == 1 else { return }
     console.report(
@@ -67,7 +67,7 @@ extension QueryCommand {
 
   /// Writes selected properties of the objects of a fetch.
   func writeValues(
-    _ names: String, _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot,
+    _ names: String, _ fetch: DynamicFetch, _ entity: Entity, _ snapshot: Snapshot,
     _ console: Console
   ) throws {
     let texts = OptionTexts(over: entity, in: snapshot)

@@ -87,8 +87,8 @@ struct QueryCommand: FileCommand {
 
   private func fetch(
     _ found: Entity, in snapshot: Snapshot, _ console: Console
-  ) throws -> ObjectFetch {
-    var fetch = ObjectFetch(found.name).limit(limit).offset(offset)
+  ) throws -> DynamicFetch {
+    var fetch = DynamicFetch(found.name).limit(limit).offset(offset)
     let texts = OptionTexts(over: found, in: snapshot)
     if let condition {
       fetch = fetch.where(
@@ -104,7 +104,7 @@ struct QueryCommand: FileCommand {
   }
 
   private func writeObjects(
-    _ fetch: ObjectFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
+    _ fetch: DynamicFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
   ) throws {
     let ids = try snapshot.objectIDs(fetch)
     guard format == .jsonl else {

@@ -82,7 +82,7 @@ struct WatchCommand: FileCommand {
   /// A view of the entity, or one of every entity.
   private func views(
     of store: Store, in start: Snapshot, _ console: Console
-  ) throws -> [LiveView<StoredObject>] {
+  ) throws -> [LiveView<DynamicObject>] {
     guard let entity else {
       return start.schema.liveEntities.map {
         store.live($0.name, delivery: .everyTransaction, updatesFor: stepCondition)

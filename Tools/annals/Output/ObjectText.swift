@@ -7,7 +7,7 @@ struct ObjectText {
   init(_ text: TransactionText) { self.text = text }
 
   /// Writes an object of the state.
-  func write(_ object: StoredObject, _ state: StateReader) throws {
+  func write(_ object: DynamicObject, _ state: StateReader) throws {
     let id = object.objectID
     let reference = ObjectReference(entity: id.entity, row: id.row)
     let name = ValueText.plain(try state.name(of: reference).text)

@@ -69,7 +69,7 @@ struct TableWriter {
     try table.flush()
   }
 
-  private func cells(of object: StoredObject, _ columns: Columns) throws -> [String?] {
+  private func cells(of object: DynamicObject, _ columns: Columns) throws -> [String?] {
     [try id(of: object)] + (try columns.properties.map { try text(object[$0]) })
   }
 
@@ -93,7 +93,7 @@ struct TableWriter {
     }
   }
 
-  private func id(of object: StoredObject) throws -> String {
+  private func id(of object: DynamicObject) throws -> String {
     try name(ObjectReference(object.objectID))
   }
 

@@ -16,7 +16,7 @@ final class Watch: @unchecked Sendable {
   private var isOver = false
   private var failure: (any Error)?
   /// The rows of each entity before the next step.
-  private var rows: [EntityNumber: RowList<StoredObject>] = [:]
+  private var rows: [EntityNumber: RowList<DynamicObject>] = [:]
   private var observations: [LiveObservation] = []
 
   /// The entity whose objects are watched; nil for all.
@@ -38,7 +38,7 @@ final class Watch: @unchecked Sendable {
   }
 
   /// Prints the updates of a view from now on. What is in a `later` view is new in its first one.
-  func observe(_ view: LiveView<StoredObject>, isLater: Bool = false) {
+  func observe(_ view: LiveView<DynamicObject>, isLater: Bool = false) {
     let observation = view.observe { self.print($0, isLater) }
     lock.lock()
     defer { lock.unlock() }
@@ -95,7 +95,7 @@ final class Watch: @unchecked Sendable {
     if let failure { throw failure }
   }
 
-  private func print(_ step: Result<LiveUpdate<StoredObject>, AnnalsError>, _ isLater: Bool) {
+  private func print(_ step: Result<LiveUpdate<DynamicObject>, AnnalsError>, _ isLater: Bool) {
     lock.lock()
     defer { lock.unlock() }
     guard !isOver else { return }
@@ -125,7 +125,7 @@ final class Watch: @unchecked Sendable {
   }
 
   private func writeText(
-    _ update: LiveUpdate<StoredObject>, _ old: RowList<StoredObject>
+    _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>
   ) throws {
     let text = TransactionText(console)
     try text.writeHead(try store.transaction(update.token.number))
@@ -152,7 +152,7 @@ final class Watch: @unchecked Sendable {
 
   /// The changed properties: `  title: "Fog" → "Mist"`.
   private func details(
-    _ step: ListDiff.Step, _ update: LiveUpdate<StoredObject>, _ old: RowList<StoredObject>,
+    _ step: ListDiff.Step, _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>,
     _ text: TransactionText
   ) throws -> String {
     let (before, after) = (try old[step.from.position], try update.rows[step.to.position])
@@ -170,7 +170,7 @@ final class Watch: @unchecked Sendable {
 
   /// A line of JSON for each row: `change`, `transaction`, `from`, `to`, `properties`, `object`.
   private func writeLines(
-    _ update: LiveUpdate<StoredObject>, _ old: RowList<StoredObject>
+    _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>
   ) throws {
     let diff = update.diff
     for place in diff.deletes { try writeLine("delete", update, old, from: place, to: nil, nil) }
@@ -183,7 +183,7 @@ final class Watch: @unchecked Sendable {
   }
 
   private func writeLine(
-    _ change: String, _ update: LiveUpdate<StoredObject>, _ old: RowList<StoredObject>,
+    _ change: String, _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>,
     from: ListDiff.Place?, to: ListDiff.Place?, _ step: ListDiff.Step?
   ) throws {
     var json = JSONWriter()
@@ -208,7 +208,7 @@ final class Watch: @unchecked Sendable {
   }
 }
 
-extension RowList<StoredObject> {
+extension RowList<DynamicObject> {
   /// The name of the object at a place.
   fileprivate func name(at place: ListDiff.Place) throws -> String {
     ValueText.plain(

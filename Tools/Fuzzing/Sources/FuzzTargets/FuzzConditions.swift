@@ -56,7 +56,7 @@ enum FuzzConditions {
     }
     let schema = snapshot.schema
     guard let event = schema.entity(named: "Event") else { return }
-    var fetch = ObjectFetch("Event")
+    var fetch = DynamicFetch("Event")
     if let keys = try? ConditionParser.parseSortKeys(text, over: event, in: schema) {
       fetch = fetch.sorted(by: keys).limit(7)
     } else if let condition = try? ConditionParser.parse(text, over: event, in: schema) {

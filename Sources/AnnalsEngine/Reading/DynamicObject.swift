@@ -5,7 +5,7 @@ import AnnalsModel
 ///
 /// Complete: reading its values never touches the disk.
 /// Prints as `Account/a1 balance 1000000, owner "Ann"`.
-public struct StoredObject: Sendable, Identifiable, CustomStringConvertible {
+public struct DynamicObject: Sendable, Identifiable, CustomStringConvertible {
   /// The object's identity.
   public let objectID: ObjectID
   /// The object's entity, as defined in the state that it was read from.

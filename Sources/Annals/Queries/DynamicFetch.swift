@@ -7,7 +7,7 @@ import AnnalsState
 /// schema at run time.
 ///
 /// Names are those of the schema of the state that is queried.
-public struct ObjectFetch: Hashable, Sendable {
+public struct DynamicFetch: Hashable, Sendable {
   /// The name of the entity.
   public let entity: String
   package var condition: Condition?
@@ -26,40 +26,40 @@ public struct ObjectFetch: Hashable, Sendable {
     _ entity: String, where condition: Condition?, sortedBy keys: [SortKey], _ limit: Int?,
     _ offset: Int
   ) {
-    self = ObjectFetch(entity).where(condition).sorted(by: keys).limit(limit).offset(offset)
+    self = DynamicFetch(entity).where(condition).sorted(by: keys).limit(limit).offset(offset)
   }
 
   /// Keeps only objects that meet the condition, in addition to earlier ones; nil changes nothing.
-  public func `where`(_ condition: Condition?) -> ObjectFetch {
+  public func `where`(_ condition: Condition?) -> DynamicFetch {
     guard let condition else { return self }
     return with { $0.condition = self.condition.map { .all([$0, condition]) } ?? condition }
   }
 
   /// Sorts by these keys; earlier sort keys take precedence.
-  public func sorted(by keys: SortKey...) -> ObjectFetch { sorted(by: keys) }
+  public func sorted(by keys: SortKey...) -> DynamicFetch { sorted(by: keys) }
 
   /// Sorts by these keys; earlier sort keys take precedence.
-  public func sorted(by keys: [SortKey]) -> ObjectFetch { with { $0.sortKeys += keys } }
+  public func sorted(by keys: [SortKey]) -> DynamicFetch { with { $0.sortKeys += keys } }
 
   /// Returns at most so many objects. Traps if it is negative.
-  public func limit(_ count: Int?) -> ObjectFetch {
+  public func limit(_ count: Int?) -> DynamicFetch {
     insist(count ?? 0 >= 0, "a limit is not negative")
     return with { $0.maximumCount = count }
   }
 
   /// Skips so many objects at the beginning. Traps if it is negative.
-  public func offset(_ count: Int) -> ObjectFetch {
+  public func offset(_ count: Int) -> DynamicFetch {
     insist(count >= 0, "an offset is not negative")
     return with { $0.skippedCount = count }
   }
 
   /// Uses the index of this name; fetching throws if it cannot serve. The result is the same.
-  public func using(_ index: String) -> ObjectFetch { with { $0.indexes = .named(index) } }
+  public func using(_ index: String) -> DynamicFetch { with { $0.indexes = .named(index) } }
 
   /// Reads all objects instead of using an index. The result is the same.
-  public func withoutIndexes() -> ObjectFetch { with { $0.indexes = .none } }
+  public func withoutIndexes() -> DynamicFetch { with { $0.indexes = .none } }
 
-  private func with(_ change: (inout ObjectFetch) -> Void) -> ObjectFetch {
+  private func with(_ change: (inout DynamicFetch) -> Void) -> DynamicFetch {
     var copy = self
     change(&copy)
     return copy
@@ -67,12 +67,12 @@ public struct ObjectFetch: Hashable, Sendable {
 }
 
 /// A state to query. Opaque; public only as a result of a requirement of `ObjectSource`.
-public struct ObjectQuery {
+public struct DynamicQuery {
   let reader: StateReader
   /// Finds the entity of a name.
   fileprivate let entity: (String) throws(AnnalsError) -> Entity
 
-  func query(_ fetch: ObjectFetch) throws(AnnalsError) -> (entity: Entity, query: RowQuery) {
+  func query(_ fetch: DynamicFetch) throws(AnnalsError) -> (entity: Entity, query: RowQuery) {
     let entity = try entity(fetch.entity)
     try fetch.condition?.requireUsableDepth()
     return (
@@ -87,18 +87,18 @@ public struct ObjectQuery {
 
 extension Snapshot {
   /// Opaque.
-  public var _objectQuery: ObjectQuery {
-    ObjectQuery(reader: reader) { name throws(AnnalsError) in try entity(everNamed: name) }
+  public var _dynamicQuery: DynamicQuery {
+    DynamicQuery(reader: reader) { name throws(AnnalsError) in try entity(everNamed: name) }
   }
 }
 
 extension WriteTransaction {
   /// Opaque.
-  public var _objectQuery: ObjectQuery {
+  public var _dynamicQuery: DynamicQuery {
     get throws(AnnalsError) {
       try draft.mergePendingEntries()
       let reader = reader
-      return ObjectQuery(reader: reader) { name throws(AnnalsError) in
+      return DynamicQuery(reader: reader) { name throws(AnnalsError) in
         try reader.entity(named: name)
       }
     }
@@ -109,31 +109,31 @@ extension ObjectSource {
   /// The objects that the fetch finds, in its order.
   ///
   /// Throws `.invalidArgument` for an unknown name, and for values that cannot be compared.
-  public func fetch(_ fetch: ObjectFetch) throws(AnnalsError) -> [StoredObject] {
-    let reader = try _objectQuery.reader
-    let (entity, query) = try _objectQuery.query(fetch)
+  public func fetch(_ fetch: DynamicFetch) throws(AnnalsError) -> [DynamicObject] {
+    let reader = try _dynamicQuery.reader
+    let (entity, query) = try _dynamicQuery.query(fetch)
     return try reader.objects(reader.rows(query), of: entity)
   }
 
   /// The ids of the objects that the fetch finds, in its order; throws as `fetch(_:)` does.
-  public func objectIDs(_ fetch: ObjectFetch) throws(AnnalsError) -> [ObjectID] {
-    let reader = try _objectQuery.reader
-    let (entity, query) = try _objectQuery.query(fetch)
+  public func objectIDs(_ fetch: DynamicFetch) throws(AnnalsError) -> [ObjectID] {
+    let reader = try _dynamicQuery.reader
+    let (entity, query) = try _dynamicQuery.query(fetch)
     return try reader.rows(query).map {
       ObjectID(store: reader.store, entity: entity.number, row: $0)
     }
   }
 
   /// How many objects `fetch(_:)` would return, with its limit and offset; throws as that does.
-  public func count(_ fetch: ObjectFetch) throws(AnnalsError) -> Int {
-    var query = try _objectQuery.query(fetch).query
+  public func count(_ fetch: DynamicFetch) throws(AnnalsError) -> Int {
+    var query = try _dynamicQuery.query(fetch).query
     query.keys = []
-    let found = max(0, try _objectQuery.reader.countAll(query) - fetch.skippedCount)
+    let found = max(0, try _dynamicQuery.reader.countAll(query) - fetch.skippedCount)
     return fetch.maximumCount.map { min($0, found) } ?? found
   }
 
   /// How the fetch is executed, in words, as for a fetch of records.
-  public func explain(_ fetch: ObjectFetch) throws(AnnalsError) -> String {
-    try _objectQuery.reader.plan(_objectQuery.query(fetch).query).description
+  public func explain(_ fetch: DynamicFetch) throws(AnnalsError) -> String {
+    try _dynamicQuery.reader.plan(_dynamicQuery.query(fetch).query).description
   }
 }
