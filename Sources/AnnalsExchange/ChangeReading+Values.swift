@@ -22,8 +22,8 @@ extension ChangeReading {
     } catch {
       throw reader.fault("\(plan.entity.name).\(attribute.name): \(error)")
     }
-    let isBoxed = plan.entity.boxIndex(over: attribute.number) != nil
-    guard !keepsSchema, !attribute.isUnique, !isBoxed, attribute.type.isInferred else {
+    let keepsType = plan.entity.indexKeepingType(of: attribute.number) != nil
+    guard !keepsSchema, !attribute.isUnique, !keepsType, attribute.type.isInferred else {
       throw reader.fault(
         "\(plan.entity.name).\(attribute.name) is of type \(attribute.type), and "
           + "`\(found.plainText.prefix(60))` is no such value")

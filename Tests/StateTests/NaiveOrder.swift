@@ -13,7 +13,7 @@ struct NaiveOrder {
 
   init(_ shape: IndexShape) {
     columns = shape.columns
-    isBox = shape.isBox
+    isBox = shape.kind == .box
     isUnique = shape.isUnique
     tests = shape.tests
   }

@@ -55,7 +55,7 @@ import Testing
   private static func views(
     in model: OrderedModel, _ random: inout SeededRandom
   ) throws -> [IndexView] {
-    try OrderedModel.shapes.filter { !$0.isBox }.map { shape in
+    try OrderedModel.shapes.filter { $0.kind.givesOrder }.map { shape in
       let view = try #require(try model.state.index(1, shape.number))
       _ = try view.row(at: random.below(view.count + 1))
       return view

@@ -112,7 +112,7 @@ extension ModelRun {
   /// A box index of two to four attributes, now and then of those objects alone whose first number
   /// is above 0.
   private func addBoxIndex(_ name: String, to entity: Entity) throws {
-    let attributes = entity.attributes.filter { !$0.isRemoved && $0.type.fitsBox }
+    let attributes = entity.attributes.filter { !$0.isRemoved && IndexKind.box.covers($0.type) }
       .shuffled(using: &random).prefix(random.number(2...4))
     guard attributes.count > 1 else { return }
     var index = IndexDescription(name, box: attributes.map(\.name))
@@ -167,7 +167,7 @@ extension ModelRun {
     }
     // What a box index is over stays a number or a date.
     let isRefused =
-      !attribute.type.fitsBox
+      !IndexKind.box.covers(attribute.type)
       && entity.indexes.contains { $0.isBox && $0.elements.contains { $0.property == number } }
     do {
       try changeSchema(

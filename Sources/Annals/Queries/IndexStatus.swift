@@ -13,8 +13,8 @@ public struct IndexStatus: Hashable, Sendable {
   public let condition: Condition?
   /// Whether no two objects may have the same values.
   public let isUnique: Bool
-  /// Whether it is a box index: of ranges of all its attributes at once, without an order.
-  public let isBox: Bool
+  /// What its keys say; see `isBox`.
+  package let kind: IndexKind
   /// The number of objects in it: all, but in a unique index or a box index only those with a value
   /// for each key.
   public let entryCount: Int
@@ -46,7 +46,7 @@ extension Snapshot {
             nils: nilsFirst ? .byDirection : column.nullsFirst ? .first : .last)
         },
         condition: description.flatMap(entity.condition(of:)), isUnique: shape.isUnique,
-        isBox: shape.isBox, entryCount: view?.count ?? 0, isBuilt: isBuilt)
+        kind: shape.kind, entryCount: view?.count ?? 0, isBuilt: isBuilt)
     }
   }
 }

@@ -117,24 +117,6 @@ extension RecordEntity {
     adding(index: keyPaths, isUnique: false, where: condition)
   }
 
-  /// Keeps a box index of two to eight properties that are numbers or dates: `.indexed(byBox:
-  /// \.latitude, \.longitude)` serves fetches that ask for a range of each.
-  ///
-  /// It has no order, and omits objects that lack one of the values. Opening a store throws
-  /// `.invalidSchema` for properties of other types.
-  public func indexed(byBox keyPaths: PartialKeyPath<R>...) -> RecordEntity {
-    adding(index: keyPaths, isBox: true)
-  }
-
-  /// A partial box index: as `indexed(byBox:)`, with only the objects that meet the condition; see
-  /// `indexed(by:where:)`.
-  public func indexed(
-    byBox keyPaths: PartialKeyPath<R>...,
-    where condition: @autoclosure @escaping @Sendable () -> RecordCondition<R>
-  ) -> RecordEntity {
-    adding(index: keyPaths, isBox: true, where: condition)
-  }
-
   /// Requires that no two objects have the same values of all these properties; nil never collides.
   public func unique(by keyPaths: PartialKeyPath<R>...) -> RecordEntity {
     adding(index: keyPaths, isUnique: true)
@@ -148,8 +130,9 @@ extension RecordEntity {
     adding(index: keyPaths, isUnique: true, where: condition)
   }
 
-  private func adding(
-    index keyPaths: [PartialKeyPath<R>], isUnique: Bool = false, isBox: Bool = false,
+  /// Adds an index of these properties, of any kind.
+  func adding(
+    index keyPaths: [PartialKeyPath<R>], isUnique: Bool = false, as kind: IndexKind = .ordered,
     where condition: (@Sendable () -> RecordCondition<R>)? = nil
   ) -> RecordEntity {
     var copy = self
@@ -161,7 +144,7 @@ extension RecordEntity {
     }
     copy.indexes.append(
       RecordIndex(
-        index: IndexDescription(over: names.map { IndexElement($0) }, isUnique, isBox: isBox),
+        index: IndexDescription(over: names.map { IndexElement($0) }, isUnique, as: kind),
         condition: condition))
     return copy
   }
@@ -291,9 +274,6 @@ struct RecordIndex<R: Record>: Sendable {
     var name = "\(index.name) where \(condition)"
     // A long text or a line break would make an invalid name.
     if name.nameProblem != nil { name = "\(index.name) where …" }
-    if index.isBox {
-      return IndexDescription(name, box: index.elements.map(\.propertyName), where: condition)
-    }
-    return IndexDescription(name, index.elements, isUnique: index.isUnique, where: condition)
+    return index.named(name, where: condition)
   }
 }

@@ -48,10 +48,11 @@ extension ByteAnnotation {
     try reader.varInt("number")
     try reader.string("name")
     let flags = try reader.byte("flags") {
-      flagText($0, ["unique", "has extensions", "partial", "box"])
+      let kinds = IndexKind.allCases.compactMap(\.word)
+      return flagText($0, ["unique", "has extensions", "partial"] + kinds)
     }
     let collation = try reader.byte("collation")
-    guard flags < 16, collation == 0 else { return }
+    guard flags & ~(7 | IndexKind.flags) == 0, collation == 0 else { return }
     var isKnown = true
     try list(&reader, "count of elements") { reader throws(DecodeFault) in
       try reader.varInt("property")

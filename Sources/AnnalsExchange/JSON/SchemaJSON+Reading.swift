@@ -292,10 +292,11 @@ extension SchemaJSON {
       case "name": index.name = try reader.text(value, of: name)
       case "number": index.number = try reader.stableNumber(value)
       case "unique": index.isUnique = try reader.flag(value, of: name)
-      case "box": index.isBox = try reader.flag(value, of: name)
       case "on": index.elements = try list(reader, value, name, element)
       case "where": index.tests = try list(reader, value, name, test)
-      default: return false
+      default:
+        guard let kind = IndexKind(named: name) else { return false }
+        if try reader.flag(value, of: name) { index.kind = kind }
       }
       return true
     }

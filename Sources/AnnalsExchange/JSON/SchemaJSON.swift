@@ -150,7 +150,7 @@ package enum SchemaJSON {
     }
     json.endArray()
     json.flag("unique", index.isUnique)
-    json.flag("box", index.isBox)
+    if let word = index.kind.word { json.flag(word, true) }
     if !index.tests.isEmpty {
       json.beginArray("where")
       for test in index.tests {

@@ -152,7 +152,7 @@ extension SchemaCodec {
     if index.isKnown {
       body.append(
         (index.isUnique ? 1 : 0) | (index.extensions.isEmpty ? 0 : 2)
-          | (index.tests.isEmpty ? 0 : 4) | (index.isBox ? 8 : 0))
+          | (index.tests.isEmpty ? 0 : 4) | index.kind.flag)
       body.append(index.collation)
       body.append(count: index.elements.count)
       for element in index.elements {
@@ -176,9 +176,10 @@ extension SchemaCodec {
       let start = reader
       let flags = try reader.readUInt8()
       let collation = try reader.readUInt8()
-      var isKnown = flags & ~15 == 0 && collation == 0
+      let kind = IndexKind(flags: flags)
+      var isKnown = flags & ~(7 | IndexKind.flags) == 0 && kind != nil && collation == 0
       var index = IndexDescription(name, [], isUnique: flags & 1 != 0)
-      index.isBox = flags & 8 != 0
+      index.kind = kind ?? .ordered
       if isKnown {
         let limit = Int(FormatLimits.maximumPropertyNumber)
         for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 2)) {
@@ -191,7 +192,7 @@ extension SchemaCodec {
           index.elements.append(element)
         }
       }
-      if index.isBox, index.boxProblem != nil { isKnown = false }
+      if index.kindProblem != nil { isKnown = false }
       if isKnown, flags & 4 != 0 {
         if let tests = try decodeTests(&reader) { index.tests = tests } else { isKnown = false }
       }

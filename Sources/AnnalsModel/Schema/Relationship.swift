@@ -49,8 +49,8 @@ public struct IndexDescription: Hashable, Sendable {
   public var name: String
   /// The properties of the key, in order.
   public var elements: [IndexElement]
-  /// Whether it is a box index: for ranges of several numbers or dates at once, without an order.
-  public var isBox = false
+  /// What its keys say, and what they are good for.
+  package var kind = IndexKind.ordered
   /// Whether no two objects may have the same key; a key with a nil never collides.
   public var isUnique: Bool
   /// The comparisons of a partial index: all of its objects meet them.
@@ -81,30 +81,27 @@ public struct IndexDescription: Hashable, Sendable {
   }
 
   /// Creates an index as records have it: named after its properties.
-  package init(over elements: [IndexElement], _ isUnique: Bool = false, isBox: Bool = false) {
-    let names = elements.map(\.propertyName)
-    if isBox { self.init("", box: names) } else { self.init("", elements, isUnique: isUnique) }
-    name = recordName(over: names)
+  package init(
+    over elements: [IndexElement], _ isUnique: Bool = false, as kind: IndexKind = .ordered
+  ) {
+    self.init("", elements, isUnique: isUnique)
+    self.kind = kind
+    name = recordName(over: elements.map(\.propertyName))
+  }
+
+  /// The partial index of this name over the same properties.
+  package func named(_ name: String, where condition: Condition) -> IndexDescription {
+    var index = self
+    index.name = name
+    index.keep(condition)
+    return index
   }
 
   /// The name that records give to an index like this over properties of these names.
   package func recordName(over names: [String]) -> String {
     let joined = names.joined(separator: ", ")
-    if isBox { return "box of \(joined)" }
+    guard kind.word == nil else { return kind.prefix + joined }
     return elements.count == 1 && elements[0].isDescending ? joined + " descending" : joined
-  }
-
-  /// Creates a box index over two to eight attributes that are numbers or dates: it serves
-  /// conditions such as `latitude > 47 AND latitude < 48 AND longitude > 7 AND longitude < 9`.
-  ///
-  /// It has no order, and omits objects that lack one of the values. The condition is as for other
-  /// indexes. Opening a store refuses attributes of other types, and other numbers of them.
-  public init(_ name: String, box properties: [String], where condition: Condition? = nil) {
-    self.name = name
-    elements = properties.map { IndexElement($0) }
-    isUnique = false
-    isBox = true
-    keep(condition)
   }
 
   /// Makes it a partial index of the objects that meet the condition.

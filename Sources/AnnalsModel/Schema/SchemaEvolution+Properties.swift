@@ -19,8 +19,10 @@ extension SchemaMerge {
         + "attribute of another name, and fill it from this one in a write"
       return report(.incompatibleType, name, required.name, reason)
     }
-    if required.type == .any, let box = schema.entities[index].boxIndex(over: merged.number) {
-      let reason = "the box index \"\(box.name)\" needs it to stay \(merged.type)"
+    if required.type == .any,
+      let keeping = schema.entities[index].indexKeepingType(of: merged.number)
+    {
+      let reason = "the \(keeping.kind.title) \"\(keeping.name)\" needs it to stay \(merged.type)"
       return report(.incompatibleType, name, required.name, reason)
     }
     if required.isOptional, !merged.isOptional, objectCount > 0 {
@@ -117,8 +119,10 @@ extension SchemaMerge {
       if !stored.isKnown {
         let reason = "the store has an index of this name that only a newer version knows"
         report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
-      } else if stored.isBox != added.isBox {
-        let reason = "the store has it as \(stored.isBox ? "a" : "no") box index"
+      } else if stored.kind != added.kind {
+        let isPlain = stored.kind.word == nil
+        let title = isPlain ? "no \(added.kind.title)" : "a \(stored.kind.title)"
+        let reason = "the store has it as \(title)"
         report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
       } else if stored.elements != added.elements {
         let reason = "the store has an index of this name over other properties or in another order"
@@ -137,7 +141,7 @@ extension SchemaMerge {
       schema.entities[index].indexes[position].name = added.name
       return markChanged(index)
     }
-    if added.isBox, let misfit = schema.entities[index].misfit(ofBox: added) {
+    if let misfit = schema.entities[index].misfit(of: added) {
       let reason = "the store has \"\(misfit.name)\" as \(misfit.type)"
       return report(.invalidIndex, schema.entities[index].name, required.name, reason)
     }
@@ -157,7 +161,7 @@ extension SchemaMerge {
     }
     return schema.entities[index].indexes.firstIndex { stored in
       stored.isKnown && stored.elements == added.elements && stored.tests == added.tests
-        && stored.isBox == added.isBox && stored.isUnique == added.isUnique
+        && stored.kind == added.kind && stored.isUnique == added.isUnique
         && !program.indexes.contains { $0.name.hasSameBytes(as: stored.name) }
     }
   }

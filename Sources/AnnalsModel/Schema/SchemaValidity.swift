@@ -120,13 +120,12 @@ extension Entity {
         report(.unknownName, "there is no property \"\(element)\"")
       }
     }
-    if index.isBox {
-      if let problem = index.boxProblem { report(.invalidIndex, problem) }
-      for element in names {
-        let type = places.attributes[element].map { attributes[$0].type }
-        if type?.fitsBox == true || type == nil && places.relationships[element] == nil { continue }
-        let what = type.map { "of type \($0)" } ?? "a relationship"
-        report(.invalidIndex, "\"\(element)\" is \(what): a box index is over numbers and dates")
+    if let problem = index.kindProblem { report(.invalidIndex, problem) }
+    for element in names {
+      let type = places.attributes[element].map { attributes[$0].type }
+      if type == nil, places.relationships[element] == nil { continue }
+      if let misfit = index.misfit(of: type) {
+        report(.invalidIndex, "\"\(element)\" is \(misfit)")
       }
     }
     if let problem = index.conditionProblem { report(.invalidIndex, problem) }

@@ -16,7 +16,7 @@ struct IndexRuns: Sendable {
       let entity = state.schema.entity(numbered: query.entity),
       let attribute = entity.attribute(named: key.names[0]), attribute.type != .any
     else { return nil }
-    for shape in entity.indexShapes where !shape.isBox {
+    for shape in entity.indexShapes where shape.kind.givesOrder {
       let name = entity.name(of: shape)
       if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
       let path = try QueryPlan.Failure.reading { () throws(StateFault) in

@@ -4,21 +4,9 @@ import AnnalsState
 // A box index serves a condition that leaves a range of two of its columns or more.
 
 extension IndexPath {
-  /// How an index, box index or not, serves a query; see the initialisers.
-  static func serving(
-    _ query: RowQuery, _ shape: IndexShape, name: String, of entity: Entity, in state: State,
-    implied: [Condition]
-  ) throws(StateFault) -> IndexPath? {
-    if shape.isBox {
-      return try IndexPath(
-        box: query, shape, name: name, of: entity, in: state, implied: implied)
-    }
-    return try IndexPath(query, shape, name: name, of: entity, in: state, implied: implied)
-  }
-
   /// Nil if the condition leaves a range of fewer than two columns, or may be true of objects that
   /// the index lacks.
-  private init?(
+  init?(
     box query: RowQuery, _ shape: IndexShape, name: String, of entity: Entity, in state: State,
     implied: [Condition]
   ) throws(StateFault) {
@@ -52,7 +40,9 @@ extension IndexPath {
       }
     }
     let search = try view.search(sides)
-    self.search = search
+    self.search = Search(
+      count: { () throws(StateFault) in try search.count() },
+      rows: { () throws(StateFault) in try search.rows() })
     count = search.most
     places = []
     self.name = name

@@ -12,13 +12,21 @@ struct IndexPath: Sendable {
     case none
   }
 
+  /// The search of an index whose entries are not in the order of their values.
+  struct Search: Sendable {
+    /// How many objects are found.
+    let count: @Sendable () throws(StateFault) -> Int
+    /// The rows that are found, in their order.
+    let rows: @Sendable () throws(StateFault) -> [Int64]
+  }
+
   let name: String
   let view: IndexView
   /// Ranges of places, rising and not adjacent.
   let places: [Range<Int>]
-  /// The search of a box index, in place of `places`.
-  let search: BoxSearch?
-  /// The number of places, or of a box index's entries that are read.
+  /// The search of an index that gives no order, in place of `places`.
+  let search: Search?
+  /// The number of places, or of entries that the search looks at.
   let count: Int
   let order: Order
   /// Whether rows with equal values come in the opposite order of the index.

@@ -7,7 +7,7 @@ extension QueryPlan: CustomStringConvertible {
   package var description: String {
     var lines: [String] = []
     if let path {
-      let kind = path.search == nil ? "index" : "box index"
+      let kind = path.view.shape.kind.title
       lines.append("by \(kind) `\(path.name)`: \(path.count) of \(count) objects")
       if path.rest != .always { lines.append("each is asked: \(path.rest)") }
     } else {
@@ -26,14 +26,9 @@ extension QueryPlan: CustomStringConvertible {
         }
       lines.append("not by index `\(other.name)`: \(reason)")
     }
-    if let columns = boxColumns {
-      if needsBox(of: columns) {
-        let names = columns.map(\.name).joined(separator: ",")
-        lines.append("a box index of `\(names)` would help")
-      }
-    } else if let helpful {
-      let keys = helpful.map(\.description).joined(separator: ",")
-      lines.append("an index of `\(keys)` would help")
+    if let (kind, keys) = advice {
+      let title = kind.word == nil ? "an index" : "a \(kind.title)"
+      lines.append("\(title) of `\(keys)` would help")
     }
     return lines.joined(separator: "\n")
   }
@@ -46,56 +41,5 @@ extension QueryPlan: CustomStringConvertible {
       guard path.replacement != nil, path.names.count == 1 else { return false }
       return entity.propertyNumber(named: path.names[0]).map(columns.contains) ?? false
     }
-  }
-
-  /// How many objects an index may leave before another kind of index would help.
-  private static let worthwhile = 512
-
-  /// The attributes of a box index that would narrow the query; nil if it does not leave a range of
-  /// several. A single value is better served by an index that begins with it.
-  private var boxColumns: [Attribute]? {
-    let ranges = ColumnRange.ranges(query.condition.conjuncts, of: entity)
-    guard ranges.values.allSatisfy({ $0.single == nil }) else { return nil }
-    let columns = entity.attributes.filter { ranges[$0.number] != nil && $0.type.fitsBox }
-    return IndexDescription.boxPropertyCounts.contains(columns.count) ? columns : nil
-  }
-
-  /// Whether no box index has two of these attributes, and what serves leaves many objects.
-  private func needsBox(of columns: [Attribute]) -> Bool {
-    let numbers = Set(columns.map(\.number))
-    let isThere = entity.indexShapes.contains {
-      $0.isBox && $0.tests.isEmpty && numbers.intersection($0.columns.map(\.property)).count > 1
-    }
-    return !isThere && count > 0 && path.map { $0.count > QueryPlan.worthwhile } ?? true
-  }
-
-  /// The keys of an index that would narrow the query or give its order where none that there is
-  /// does: the attributes with a single value, then those sorted by, or one with a range of values.
-  private var helpful: [SortKey]? {
-    guard count > 0, path == nil || !isInOrder else { return nil }
-    let ranges = ColumnRange.ranges(query.condition.conjuncts, of: entity)
-    let singles = entity.attributes.filter { ranges[$0.number]?.single != nil }
-    let ranged = entity.attributes.first {
-      ranges[$0.number] != nil && ranges[$0.number]?.single == nil
-    }
-    var keys = singles.map { SortKey(PropertyPath($0.name)) }
-    let order = query.keys.filter { key in !keys.contains { $0.path == key.path } }
-    let isStored = order.allSatisfy { key in
-      key.path.names.count == 1 && key.textOrder == .binary
-        && entity.attribute(named: key.path.names[0]).map { $0.type != .any } ?? false
-    }
-    if let first = order.first, isStored,
-      ranged.map({ first.path == PropertyPath($0.name) }) ?? true
-    {
-      keys += order
-    } else if let ranged {
-      keys.append(SortKey(PropertyPath(ranged.name)))
-    }
-    let numbers = keys.compactMap { entity.attribute(named: $0.path.names[0])?.number }
-    let isThere = entity.indexShapes.contains {
-      $0.columns.prefix(numbers.count).map(\.property) == numbers && !$0.isUnique && !$0.isBox
-        && $0.tests.isEmpty
-    }
-    return keys.isEmpty || isThere ? nil : keys
   }
 }

@@ -34,8 +34,8 @@ extension PropertyPath {
       let attribute = entity.attribute(named: names[0])
     else { return false }
     for shape in entity.indexShapes where shape.columns.first?.property == attribute.number {
-      guard shape.tests.isEmpty, !shape.isBox, let view = try state.index(number, shape.number),
-        view.shape == shape
+      guard shape.tests.isEmpty, shape.kind.givesOrder,
+        let view = try state.index(number, shape.number), view.shape == shape
       else { continue }
       if shape.isUnique {
         if view.count == state.count(of: number) { return true }

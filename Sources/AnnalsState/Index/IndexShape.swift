@@ -30,9 +30,8 @@ package struct IndexShape: Hashable, Sendable {
   /// Whether no two objects have the same key. Objects without a value in some column then have no
   /// key.
   package var isUnique: Bool
-  /// Whether it is a box index: its keys say nothing about order. Objects without a value in some
-  /// column then have no key.
-  package var isBox = false
+  /// What its keys say.
+  package var kind = IndexKind.ordered
   /// All are true of the objects in the index; none for an index of all objects.
   package var tests: [Test] = []
 }
@@ -60,7 +59,7 @@ extension Entity {
       }
       result.append(
         IndexShape(
-          number: index.number, columns: columns, isUnique: index.isUnique, isBox: index.isBox,
+          number: index.number, columns: columns, isUnique: index.isUnique, kind: index.kind,
           tests: tests))
     }
     return result

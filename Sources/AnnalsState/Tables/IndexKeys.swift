@@ -4,6 +4,8 @@ import AnnalsModel
 /// What the keys of an index are made of: columns, and tests that say which rows have one.
 final class IndexKeys: Sendable {
   let shape: IndexShape
+  /// Whether the keys are in the order of their values.
+  let isOrdered: Bool
   /// The columns of the key.
   let columns: ContiguousArray<KeyColumn>
   /// The tests that a row must pass to have a key.
@@ -12,6 +14,7 @@ final class IndexKeys: Sendable {
   /// `place` gives each column's position; nil if there is no column, or not one of them.
   init?(_ shape: IndexShape, placing place: (PropertyNumber) -> Int?) {
     self.shape = shape
+    isOrdered = shape.kind.givesOrder
     columns = ContiguousArray(
       shape.columns.compactMap { column in
         place(column.property).map { KeyColumn(column, place: $0) }
@@ -49,9 +52,12 @@ extension IndexKeys {
     to bytes: inout ContiguousArray<UInt8>
   ) -> KeyPresence {
     if shape.isUnique { return appendUniqueKey(in: leaves, slot, to: &bytes) }
-    if shape.isBox { return appendBoxKey(row, in: leaves, slot, to: &bytes) }
-    appendOrderedKey(row, in: leaves, slot, to: &bytes)
-    return .key
+    switch shape.kind {
+    case .ordered:
+      appendOrderedKey(row, in: leaves, slot, to: &bytes)
+      return .key
+    case .box: return appendBoxKey(row, in: leaves, slot, to: &bytes)
+    }
   }
 
   @inline(__always)

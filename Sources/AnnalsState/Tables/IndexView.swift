@@ -41,7 +41,7 @@ package struct IndexView: Sendable {
 
   /// How many entries are in the order of their values. O(log n).
   package func orderedCount() throws(StateFault) -> Int {
-    if shape.isUnique || shape.isBox { return count }
+    if shape.isUnique || !index.keys.isOrdered { return count }
     return try count(before: [KeyBytes.unordered])
   }
 

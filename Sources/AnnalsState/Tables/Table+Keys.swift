@@ -15,7 +15,7 @@ extension Table {
     }
     if keys.shape.isUnique { return try appendUniqueKey(at: place, in: group, keys, to: &bytes) }
     guard try group.isLive(place.offset) else { return .none }
-    if keys.shape.isBox {
+    guard keys.isOrdered else {
       let leaves = try leaves(of: place, in: group, keys)
       return keys.appendKey(row, in: leaves, place.slot, to: &bytes)
     }

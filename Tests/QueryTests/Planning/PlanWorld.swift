@@ -156,7 +156,7 @@ struct PlanWorld {
       parts += shape.columns.map { exactTest($0.property) }
       if random.chance(50) { parts.append(test(PropertyNumber(random.below(12)) + 1)) }
     } else {
-      for column in shape.columns where shape.isBox || random.chance(70) {
+      for column in shape.columns where shape.kind == .box || random.chance(70) {
         parts.append(test(column.property))
       }
       for _ in 0..<random.below(3) { parts.append(test(PropertyNumber(random.below(12)) + 1)) }

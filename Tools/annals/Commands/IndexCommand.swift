@@ -51,8 +51,10 @@ struct IndexCommand: FileCommand {
     if action != .add, unique || box || condition != nil {
       throw ValidationError("--unique, --box and --where are for add")
     }
-    if unique, box { throw ValidationError("a box index cannot be unique") }
+    if unique, !kind.givesOrder { throw ValidationError("a \(kind.title) cannot be unique") }
   }
+
+  private var kind: IndexKind { box ? .box : .ordered }
 
   func run(_ console: Console) throws -> ExitStatus {
     if action == .list { return try list(console) }
@@ -96,7 +98,7 @@ struct IndexCommand: FileCommand {
       try texts.condition($0, zone: console.zone, now: console.now())
     }
     var index = IndexDescription(names[1], elements, isUnique: unique, where: wanted)
-    index.isBox = box
+    index.kind = kind
     let attributes = entity.attributes.filter { !$0.isRemoved }
     try transaction.require(
       Schema(entities: [Entity(entity.name, attributes: attributes, indexes: [index])]))
@@ -134,7 +136,7 @@ struct IndexCommand: FileCommand {
         count += 1
         try table.write([
           entity.name, index.name,
-          (index.isBox ? "box of " : "") + index.keys.map(\.description).joined(separator: ",")
+          index.kind.prefix + index.keys.map(\.description).joined(separator: ",")
             + (index.condition.map { " where \($0)" } ?? ""),
           index.isUnique ? "yes" : "no", Numerals.grouped(index.entryCount),
           index.isBuilt ? "yes" : "when it is used",

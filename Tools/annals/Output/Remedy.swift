@@ -99,12 +99,12 @@ enum Remedy {
 
   /// A query plan, with the command that adds the index it recommends.
   static func withCommand(plan: String, of entity: String, in file: String) -> String {
-    guard let found = plan.wholeMatch(of: /(?s).*(?:an|a (box)) index of `(.*)` would help/) else {
-      return plan
-    }
+    guard
+      let found = plan.wholeMatch(of: /(?s).*(?:an|a ([a-z]+)) index of `(.*)` would help/)
+    else { return plan }
     let keys = String(found.output.2)
     let name = keys.replacing("-", with: "").replacing("`", with: "").replacing(",", with: "-")
-    let kind = found.output.1 == nil ? [] : ["--box"]
+    let kind = found.output.1.map { ["--\($0)"] } ?? []
     let words = (["annals", "index", file, "add", entity, name] + kind + ["--", keys]).map(quoted)
     return "\(plan): \(words.joined(separator: " "))"
   }

@@ -60,7 +60,7 @@ enum SchemaText {
     let keys = index.elements.map { element in
       (element.isDescending ? "-" : "") + (entity.propertyName(element.property) ?? "?")
     }
-    return (index.isUnique ? "unique " : "") + (index.isBox ? "box of " : "")
+    return (index.isUnique ? "unique " : "") + index.kind.prefix
       + keys.joined(separator: ",")
   }
 }
