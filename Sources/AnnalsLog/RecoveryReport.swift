@@ -50,7 +50,9 @@ package enum LogTail: Hashable, Sendable {
 package struct LogFinding: Hashable, Sendable {
   /// What the defect is in, which decides what it may cost.
   package enum Subject: Hashable, Sendable {
-    case slot, checkpoint, consumer, retention
+    case slot, checkpoint
+    /// A side record of this kind.
+    case sideRecord(FrameKind)
   }
 
   package var subject: Subject

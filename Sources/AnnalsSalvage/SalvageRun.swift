@@ -56,8 +56,7 @@ package struct SalvageRun {
       header = known
       header.generation = min(known.generation + 1, FormatLimits.maximumNumber)
       header.features.formUnion(survey.announced)
-      if !survey.consumers.isEmpty { header.features.formUnion(.consumers) }
-      if !survey.retention.isOff { header.features.formUnion(.retention) }
+      header.features.formUnion(survey.side.features)
       if case .reading(let unknown) = header.features.permission {
         header.features.optional &= ~unknown
         report.notes.append("what only a newer version of Annals writes and reads is left out")
@@ -146,8 +145,7 @@ package struct SalvageRun {
     try report.note(state)
     // In a store with a new UUID no consumer has seen anything.
     if !report.hasNewIdentity {
-      try target.append(survey.consumers)
-      try target.append(survey.retention)
+      try target.append(survey.side)
     }
     try target.putInPlace()
     return report

@@ -101,12 +101,12 @@ struct ConsumerTests {
 
   @Test func directories() throws {
     var directory = CheckpointDirectory(number: 3)
-    #expect(try ConsumerTests.decoded(directory.encode()).consumers.isEmpty)
-    directory.consumers.apply(.set(ConsumerTests.consumer("b", isBlocking: true)))
-    directory.consumers.apply(.set(ConsumerTests.consumer("a", lease: 5)))
+    #expect(try ConsumerTests.decoded(directory.encode()).side.consumers.isEmpty)
+    directory.side.consumers.apply(.set(ConsumerTests.consumer("b", isBlocking: true)))
+    directory.side.consumers.apply(.set(ConsumerTests.consumer("a", lease: 5)))
     let bytes = directory.encode()
     let decoded = try ConsumerTests.decoded(bytes)
-    #expect(decoded.consumers == directory.consumers)
+    #expect(decoded.side.consumers == directory.side.consumers)
     #expect(decoded.encode() == bytes)
     // In the item: not in order, twice, removed, none.
     let a = ConsumerTests.bytes(.set(ConsumerTests.consumer("a")))

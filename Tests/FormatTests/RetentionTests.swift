@@ -46,10 +46,10 @@ struct RetentionTests {
   @Test func directories() throws {
     for policy in RetentionTests.policies {
       var directory = CheckpointDirectory(number: 3)
-      directory.retention = policy
+      directory.side.retention = policy
       let bytes = directory.encode()
       let decoded = try bytes.withUnsafeBytes { try CheckpointDirectory.decode($0) }
-      #expect(decoded.retention == policy && decoded.encode() == bytes)
+      #expect(decoded.side.retention == policy && decoded.encode() == bytes)
     }
     for item in [[0], [1, 0], [2, 5, 0]] as [ContiguousArray<UInt8>] {
       var directory = CheckpointDirectory(number: 3)

@@ -9,6 +9,20 @@ import Testing
     #expect(names.count <= 5, "\(names)")
   }
 
+  /// Five name the kind of any side record; two of the log write consumers with transactions.
+  @Test func fewFilesNameAFrameKind() throws {
+    let names = KindTests.files(in: try SourceFile.all(), naming: /\bconsumerChange\b/)
+    #expect(names.contains("Sources/AnnalsFormat/Frames/FrameKind.swift"))
+    #expect(names.count <= 7, "\(names)")
+  }
+
+  /// What walks over frames switches over their roles, and not over their kinds.
+  @Test func onlyTheHomeSwitchesOverFrameKinds() throws {
+    let names = KindTests.files(
+      in: try SourceFile.all(), naming: /\bcase \.featureAnnouncement\b/)
+    #expect(names == ["Sources/AnnalsFormat/Frames/FrameKind.swift"])
+  }
+
   /// The canary: tests, comments and other words do not count.
   @Test func findsTheFilesThatNameAKind() {
     let texts = [

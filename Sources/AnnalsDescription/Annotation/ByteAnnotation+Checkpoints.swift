@@ -37,12 +37,7 @@ extension ByteAnnotation {
     try list(&reader, "count of entities") { reader throws(DecodeFault) in
       try entityState(&reader)
     }
-    try extensions(
-      &reader,
-      [
-        "count of clock jumps", "checkpoint before: offset and number", "saved projections",
-        "consumers", "retention", "tombstones",
-      ])
+    try extensions(&reader, ExtensionArea.directoryItems)
   }
 
   /// The payload of a tombstones frame.
@@ -51,26 +46,6 @@ extension ByteAnnotation {
       try reader.varInt("length of the record")
       try record(&reader)
     }
-  }
-
-  /// The payload of a retention frame.
-  func retention(_ reader: inout FieldReader) throws(DecodeFault) {
-    let flags = try reader.byte("flags") { flagText($0, ["by age", "by count"]) }
-    if flags & 1 != 0 { try reader.varInt("microseconds for which history is kept") }
-    if flags & 2 != 0 { try reader.varInt("count of transactions that are kept") }
-  }
-
-  /// The payload of a consumer change.
-  func consumer(_ reader: inout FieldReader) throws(DecodeFault) {
-    try reader.string("name of the consumer")
-    let flags = try reader.byte("flags") { flagText($0, ["removed", "blocking", "has a lease"]) }
-    if flags & 1 != 0 { return }
-    try reader.string("kind of the consumer")
-    try reader.zigzag("registered", text: ByteAnnotation.time)
-    try reader.zigzag("last seen", text: ByteAnnotation.time)
-    try reader.varInt("has seen up to") { "transaction \($0)" }
-    try reader.fixed("id of the opening of that", UInt64.self) { String($0, radix: 16) }
-    if flags & 4 != 0 { try reader.varInt("lease in microseconds") }
   }
 
   func largeValueEntry(_ reader: inout FieldReader) throws(DecodeFault) {

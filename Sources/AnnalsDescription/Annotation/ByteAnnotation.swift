@@ -186,17 +186,16 @@ extension ByteAnnotation {
   ) {
     // A damaged payload is explained as far as it can be decoded.
     do throws(DecodeFault) {
-      switch frame.header.kind {
-      case .transaction: try record(&reader)
-      case .block: try block(&reader)
+      let kind = frame.header.kind
+      switch kind.role {
+      case .transactions: if kind == .block { try block(&reader) } else { try record(&reader) }
       case .largeValue: try largeValue(&reader)
       case .chunk: try chunk(&reader, bytes)
       case .checkpoint: try directory(&reader)
-      case .consumerChange: try consumer(&reader)
-      case .retention: try retention(&reader)
+      case .sideRecord: try side(&reader, of: kind)
       case .tombstones: try tombstones(&reader)
-      case .featureAnnouncement: try announced(&reader)
-      default: reader.rest("payload of a kind that this version does not know", "")
+      case .announcement: try announced(&reader)
+      case .unknown: reader.rest("payload of a kind that this version does not know", "")
       }
       reader.rest("bytes behind the end of the record", "")
     } catch {

@@ -64,8 +64,8 @@ package struct FrameDescription: Sendable {
   private mutating func decode(
     _ payload: UnsafeRawBufferPointer, of frame: WalkedFrame, into result: inout RegionDescription
   ) throws(DecodeFault) -> CheckpointDirectory? {
-    switch frame.header.kind {
-    case .transaction, .block:
+    switch frame.header.kind.role {
+    case .transactions:
       batch.removeAll()
       try frame.header.decodeTransactions(payload, into: &batch)
       if frame.payload == .valid { for record in batch.transactions { vocabulary.learn(record) } }
@@ -87,26 +87,31 @@ package struct FrameDescription: Sendable {
       let directory = try CheckpointDirectory.decode(payload)
       describe(directory, into: &result)
       return directory
-    case .consumerChange:
-      describe(try ConsumerCodec.decode(payload, flags: frame.header.flags), into: &result)
-    case .retention:
-      let policy = try RetentionCodec.decode(payload, flags: frame.header.flags)
-      result.add("retention", "\(policy)")
+    case .sideRecord:
+      let kind = frame.header.kind
+      describe(try SideRecord(payload, of: kind, flags: frame.header.flags), into: &result)
     case .tombstones:
       try TombstoneCodec.decode(payload, flags: frame.header.flags, into: &batch)
       describeTombstones(into: &result)
-    case .featureAnnouncement:
+    case .announcement:
       var reader = ByteReader(payload)
       result.add(try Features(&reader), "announced")
       _ = try Features(announcement: payload, flags: frame.header.flags)
-    default: break
+    case .unknown: break
     }
     return nil
   }
 }
 
-// Consumers.
+// Side records.
 extension FrameDescription {
+  private func describe(_ record: SideRecord, into result: inout RegionDescription) {
+    switch record {
+    case .consumerChange(let change): describe(change, into: &result)
+    case .retention(let policy): result.add("retention", "\(policy)")
+    }
+  }
+
   private func describe(_ change: ConsumerChange, into result: inout RegionDescription) {
     let name = QuotedText.short(change.name)
     guard case .set(let consumer) = change else { return result.add("consumer", "\(name) removed") }
@@ -307,13 +312,14 @@ extension FrameDescription {
     result.add("schema changes", directory.schemaHistory.count)
     result.add("history index", directory.historyIndex.count)
     for lost in directory.gaps.prefix(maximumItems) { result.add("lost", "\(lost)") }
-    for consumer in directory.consumers.list.prefix(maximumItems) {
+    for consumer in directory.side.consumers.list.prefix(maximumItems) {
       describe(.set(consumer), into: &result)
     }
     if let kept = directory.tombstones {
       result.add("tombstones", "\(kept.count), all after \(kept.completeAfter)")
     }
-    if !directory.retention.isOff { result.add("retention", "\(directory.retention)") }
+    let retention = directory.side.retention
+    if !retention.isOff { describe(.retention(retention), into: &result) }
     for entity in directory.entities.prefix(maximumItems) {
       let name = directory.schema.entity(numbered: entity.entity)?.name ?? "entity \(entity.entity)"
       let listed = entity.lists.reduce(0) { $0 + Int($1.reference.count) }

@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
@@ -23,7 +24,7 @@ extension StoreWriter {
     try AnnalsError.narrowing {
       try writeAlone { writer in
         if writer.log.retention != retention {
-          try writer.log.append(retention)
+          try writer.log.append(.retention(retention))
           writer.adopt(writer.newest.state)
         }
         _ = try writer.sync()

@@ -43,12 +43,7 @@ extension StoreFinding {
         + "writer renews this slot"
     case .checkpoint:
       "Nothing is lost: the state was made from an earlier one and the history"
-    case .consumer:
-      "It may have registered a blocking consumer, so all history is kept: the store lists a "
-        + "consumer `unreadable record at …` in its place. Open the store's consumers again, then "
-        + "remove that one; or prune by force"
-    case .retention:
-      "Nothing is lost: all history is kept until a retention is set again"
+    case .sideRecord(let kind): SideRecord.loss(of: kind).consequence
     }
   }
 

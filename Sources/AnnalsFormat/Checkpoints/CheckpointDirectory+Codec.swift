@@ -48,16 +48,7 @@ extension CheckpointDirectory {
     if let projections, !projections.list.isEmpty {
       items.append((ExtensionArea.savedProjections, projections.encode()))
     }
-    if !consumers.isEmpty {
-      var bytes: ContiguousArray<UInt8> = []
-      ConsumerCodec.encode(consumers, into: &bytes)
-      items.append((ExtensionArea.consumers, bytes))
-    }
-    if !retention.isOff {
-      var bytes: ContiguousArray<UInt8> = []
-      RetentionCodec.encode(retention, into: &bytes)
-      items.append((ExtensionArea.retention, bytes))
-    }
+    items += side.extensionItems
     if let tombstones {
       var bytes: ContiguousArray<UInt8> = []
       tombstones.encode(into: &bytes)
@@ -94,17 +85,13 @@ extension CheckpointDirectory {
       previousCheckpoint = CheckpointReference(
         offset: try item.readVarUInt62(), number: try item.readVarInt64())
     case ExtensionArea.savedProjections: projections = try SavedProjections(&item)
-    case ExtensionArea.consumers: consumers = try ConsumerCodec.decodeTable(&item)
-    case ExtensionArea.retention:
-      retention = try RetentionCodec.decode(&item)
-      guard !retention.isOff else { throw item.invalid("a retention of nothing") }
     case ExtensionArea.tombstones:
       let found = try KeptTombstones(&item)
       guard isBase, found.completeAfter <= number else {
         throw item.invalid("tombstones beyond the base")
       }
       tombstones = found
-    default: return false
+    default: if try !side.readExtension(tag, &item) { return false }
     }
     try item.expectEnd()
     return true

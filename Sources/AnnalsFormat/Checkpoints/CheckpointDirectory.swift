@@ -36,10 +36,8 @@ package struct CheckpointDirectory: Sendable {
   package var nextLargeValueNumber: UInt64 = 1
   /// One for each entity that ever had an object, rising by number.
   package var entities: [EntityDirectory] = []
-  /// The consumers.
-  package var consumers = ConsumerTable()
-  /// The retention policy.
-  package var retention = RetentionPolicy.off
+  /// What the side records before it add up to.
+  package var side = SideState()
   /// The tombstones of a base; nil if there are none, and in all other directories.
   package var tombstones: KeptTombstones?
   /// The checkpoint before this one; nil for the first.

@@ -58,7 +58,7 @@ package struct FrameHeader: Hashable, Sendable {
   /// transaction, or a checkpoint's directory. Large values, chunks and continued parts need
   /// what follows them.
   @inlinable package var closesUnit: Bool {
-    kind != .largeValue && kind != .chunk && !flags.contains(.continued)
+    !kind.opensUnit && !flags.contains(.continued)
   }
 
   /// Whether a frame can begin at this offset of a file.

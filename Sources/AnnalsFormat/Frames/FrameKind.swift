@@ -33,15 +33,100 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }
   @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
+  /// What the frames of a kind are to whoever walks over them.
+  @usableFromInline @frozen
+  package enum Role: Sendable {
+    /// Transactions: one by row, or a block.
+    case transactions
+    /// A piece of a large value.
+    case largeValue
+    /// A piece of a checkpoint.
+    case chunk
+    /// The directory of a checkpoint.
+    case checkpoint
+    /// A change of what stands beside objects and history; see `SideRecord`.
+    case sideRecord
+    /// Deletes in pruned history.
+    case tombstones
+    /// An announcement of features.
+    case announcement
+    /// Nothing that this engine can read.
+    case unknown
+  }
+
+  /// What frames of this kind are: recovery, rewrites, salvage and verification go by it.
+  @inlinable package var role: Role {
+    switch rawValue {
+    case 1, 2: .transactions
+    case 3: .largeValue
+    case 4: .chunk
+    case 5: .checkpoint
+    case 7, 8: .sideRecord
+    case 11: .tombstones
+    case 14: .announcement
+    default: .unknown
+    }
+  }
+
+  /// What FORMAT.md calls the kind.
+  package var name: String {
+    switch self {
+    case .transaction: "transaction"
+    case .block: "block"
+    case .largeValue: "large value"
+    case .chunk: "chunk"
+    case .checkpoint: "checkpoint"
+    case .opening: "opening"
+    case .consumerChange: "consumer change"
+    case .retention: "retention"
+    case .erasure: "erasure"
+    case .tombstones: "tombstones"
+    case .restorePoint: "restore point"
+    case .featureAnnouncement: "feature announcement"
+    case .digest: "digest"
+    default: "unknown kind"
+    }
+  }
+
+  /// The feature that a file with frames of this kind announces; none for kinds without one.
+  package var feature: Features {
+    switch self {
+    case .consumerChange: .consumers
+    case .retention: .retention
+    case .tombstones: .tombstones
+    default: .none
+    }
+  }
+
+  /// The kinds of side records.
+  package static let sideRecords = (1...UInt8.max).map(FrameKind.init(rawValue:)).filter {
+    $0.role == .sideRecord
+  }
+
   /// Whether the payload is transactions: one by row, or a block.
-  @inlinable package var holdsTransactions: Bool { rawValue &- 1 < 2 }
+  @inlinable package var holdsTransactions: Bool {
+    if case .transactions = role { true } else { false }
+  }
 
   /// Whether this engine can read the payload.
-  @inlinable package var isKnown: Bool { rawValue &- 1 < 5 || isSkippable }
+  @inlinable package var isKnown: Bool {
+    if case .unknown = role { false } else { true }
+  }
 
   /// Whether it is a known kind that readers may do without: neither transactions nor state.
   @inlinable package var isSkippable: Bool {
-    rawValue == 7 || rawValue == 8 || rawValue == 11 || rawValue == 14
+    switch role {
+    case .sideRecord, .tombstones, .announcement: true
+    case .transactions, .largeValue, .chunk, .checkpoint, .unknown: false
+    }
+  }
+
+  /// Whether a frame of this kind needs those behind it: it is part of a unit that another ends.
+  @inlinable package var opensUnit: Bool {
+    switch role {
+    case .largeValue, .chunk: true
+    case .transactions, .checkpoint, .sideRecord, .tombstones, .announcement, .unknown: false
+    }
   }
 
   /// The flags that frames of a known kind may have: only blocks and large values have parts, only

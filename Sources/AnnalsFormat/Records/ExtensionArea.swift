@@ -26,6 +26,12 @@ package enum ExtensionArea {
   /// In a directory: where the states of projections are saved.
   static let savedProjections: UInt64 = 3
 
+  /// What the items of a directory are, by tag from 1.
+  package static let directoryItems = [
+    "count of clock jumps", "checkpoint before: offset and number", "saved projections",
+    "consumers", "retention", "tombstones",
+  ]
+
   /// The items of an area that says that the transaction's clock had jumped back, and no more.
   package static let ofClockJump: ContiguousArray<UInt8> = [1, 0]
 

@@ -133,19 +133,13 @@ struct OutlineChecks {
     switch frame.payload {
     case .valid, .unchecked: break
     case .mismatch, .cut:
-      if kind == .featureAnnouncement { knowsAnnounced = false }
+      if kind.role == .announcement { knowsAnnounced = false }
       let what = "the payload of a \(kind.name) frame is damaged: \(frame.payload)"
-      if kind == .chunk || kind == .checkpoint {
+      switch kind.role {
+      case .chunk, .checkpoint:
         // A damaged part of the base is reported as an error where the base refers to it.
-        log.warning(.frame, at: region.offset, what, remedy: Remedy.compact)
-      } else {
-        let remedy =
-          switch kind {
-          case .consumerChange: Remedy.keeping
-          case .retention: Remedy.compact
-          default: Remedy.salvage
-          }
-        log.error(.frame, at: region.offset, what, remedy: remedy)
+        log.warning(.frame, at: region.offset, what, remedy: kind.remedy)
+      default: log.error(.frame, at: region.offset, what, remedy: kind.remedy)
       }
     }
     if frame.hasForeignPadding {

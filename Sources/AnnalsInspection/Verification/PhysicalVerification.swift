@@ -36,7 +36,7 @@ package struct PhysicalVerification {
   var transactions: TransactionChecks
   private var largeValues = LargeValueChecks()
   private var checkpoints: CheckpointChecks
-  var consumers = ConsumerChecks()
+  var sideRecords = SideRecordChecks()
   var tombstones = TombstoneChecks()
   /// The number of transactions so far.
   private var transactionCount: Int64 = 0
@@ -172,7 +172,7 @@ extension PhysicalVerification {
   private mutating func noteMissingFrames() {
     guard walk.position < walk.bytes.size else { return }
     transactions.markIncomplete()
-    consumers.markIncomplete()
+    sideRecords.markIncomplete()
   }
 
   private mutating func checkMark(
@@ -192,49 +192,45 @@ extension PhysicalVerification {
     let kind = frame.header.kind
     if kind != .largeValue { largeValues.reportUnfinished(at: region.offset, &log) }
     guard frame.payload == .valid, kind.isKnown else {
-      if kind == .consumerChange || kind == .retention {
-        consumers.markIncomplete()
-      } else if kind != .chunk, kind != .checkpoint, kind != .tombstones {
-        transactions.markIncomplete()
-      }
+      markIncomplete(without: kind)
       return count(region, as: .unreadable)
     }
     let fault: DecodeFault?
-    switch kind {
-    case .transaction, .block: fault = try checkTransactions(frame, in: region, &log)
+    switch kind.role {
+    case .transactions: fault = try checkTransactions(frame, in: region, &log)
     case .largeValue: fault = try checkLargeValue(frame, in: region, &log)
     case .chunk:
       try addChunk(frame, in: region)
       return
-    case .consumerChange: fault = try checkConsumer(frame, in: region, outline, &log)
-    case .retention: fault = try checkRetention(frame, in: region, outline, &log)
+    case .sideRecord: fault = try checkSideRecord(frame, in: region, outline, &log)
     case .tombstones: fault = try checkTombstones(frame, in: region, outline, &log)
-    case .featureAnnouncement:
+    case .announcement:
       let announcement = try walk.decode(frame, in: region, Features.init(announcement:flags:))
       fault = outline.announcement(announcement, at: region.offset, &log)
       if fault == nil { observer?.count((try? announcement.get()) ?? .none, in: region) }
-    default: fault = try checkDirectory(frame, in: region, &log)
+    case .checkpoint: fault = try checkDirectory(frame, in: region, &log)
+    case .unknown: return count(region, as: .unreadable)
     }
     guard let fault else { return }
     let what = "the \(kind.name) frame cannot be decoded: \(fault)"
     if fault.isNewer {
       log.error(.record, at: region.offset, what, remedy: Remedy.newerVersion)
       transactions.markIncomplete()
-    } else if kind == .checkpoint {
-      log.warning(.checkpoint, at: region.offset, what, remedy: Remedy.compact)
-    } else if kind == .consumerChange {
-      log.error(.consumer, at: region.offset, what, remedy: Remedy.keeping)
-      consumers.markIncomplete()
-    } else if kind == .retention {
-      log.error(.retention, at: region.offset, what, remedy: Remedy.compact)
-      consumers.markIncomplete()
-    } else if kind == .tombstones {
-      log.error(.tombstone, at: region.offset, what, remedy: Remedy.salvage)
     } else {
-      log.error(.record, at: region.offset, what)
-      transactions.markIncomplete()
+      let severity: Finding.Severity = kind.role == .checkpoint ? .warning : .error
+      log.append(Finding(severity, kind.subject, at: region.offset, what, remedy: kind.remedy))
+      markIncomplete(without: kind)
     }
     count(region, as: .unreadable)
+  }
+
+  /// Notes that a frame of this kind could not be read: what follows may miss what it said.
+  private mutating func markIncomplete(without kind: FrameKind) {
+    switch kind.role {
+    case .sideRecord: sideRecords.markIncomplete()
+    case .chunk, .checkpoint, .tombstones: break
+    case .transactions, .largeValue, .announcement, .unknown: transactions.markIncomplete()
+    }
   }
 
   private mutating func checkTransactions(
@@ -300,7 +296,7 @@ extension PhysicalVerification {
       try checkpoints.check(
         directory, at: region.offset, behind: transactions, largeValues: &largeValues, in: &walk,
         &log)
-      consumers.check(directory, at: region.offset, &log)
+      sideRecords.check(directory, at: region.offset, &log)
       tombstones.check(directory, at: region.offset, &largeValues, &log)
       observer?.countCheckpointFrame(region)
       return nil

@@ -116,8 +116,7 @@ struct LogReplay {
         point = reader.walk.point
       case .skipped(let frame, let largeValues):
         tables.absorb(largeValues)
-        if frame.header.kind == .consumerChange { try note(consumer: frame) }
-        if frame.header.kind == .retention { try note(retention: frame) }
+        if case .sideRecord = frame.header.kind.role { try note(sideRecord: frame) }
         point = reader.walk.point
       case .record(let frame, let start, let largeValues):
         let next = RecordFrame(frame: frame, unitStart: start, largeValues: largeValues)
@@ -231,36 +230,19 @@ extension LogReplay {
     point = reader.walk.point
   }
 
-  /// Applies a consumer change. One that cannot be decoded becomes a finding; a known consumer
-  /// stays as it was and reads again, and another holds all history for one that may be lost.
-  private mutating func note(consumer frame: WalkedFrame) throws(LogError) {
-    var isTaken = false
+  /// Applies a side record. One that cannot be decoded becomes a finding, and history is kept that
+  /// it may have asked to keep: see `SideState.applyUnreadable`.
+  private mutating func note(sideRecord frame: WalkedFrame) throws(LogError) {
+    let kind = frame.header.kind
     if try reader.walk.payloadIsValid(frame) {
-      let change = reader.walk.withPayload(of: frame) {
-        try? ConsumerCodec.decode($0, flags: frame.header.flags)
+      let record = reader.walk.withPayload(of: frame) {
+        try? SideRecord($0, of: kind, flags: frame.header.flags)
       }
-      isTaken = change.map { tables.absorb($0) } ?? false
+      if let record, tables.absorb(record) { return }
     }
-    if isTaken { return }
-    let base = reader.walk.generation.header.base
-    tables.absorbUnreadableConsumer(at: frame.offset, base: base)
-    findings.append(
-      LogFinding(.consumer, offset: frame.offset, text: "a consumer change cannot be read"))
-  }
-
-  /// Applies a retention policy. One that cannot be decoded becomes a finding and turns retention
-  /// off, so that nothing is dropped that should be kept.
-  private mutating func note(retention frame: WalkedFrame) throws(LogError) {
-    var policy: RetentionPolicy?
-    if try reader.walk.payloadIsValid(frame) {
-      policy = reader.walk.withPayload(of: frame) {
-        try? RetentionCodec.decode($0, flags: frame.header.flags)
-      }
-    }
-    tables.absorb(policy ?? .off)
-    if policy != nil { return }
-    findings.append(
-      LogFinding(.retention, offset: frame.offset, text: "the retention cannot be read"))
+    tables.absorbUnreadable(kind, at: frame.offset, base: reader.walk.generation.header.base)
+    let text = SideRecord.loss(of: kind).what
+    findings.append(LogFinding(.sideRecord(kind), offset: frame.offset, text: text))
   }
 
   /// Notes a checkpoint on the way. One that cannot be decoded becomes a finding: its state is

@@ -118,11 +118,9 @@ package final class LogRewriter {
 
   /// The features of the file, and those that it uses without having announced them.
   private func features(of view: LogView) -> Features {
-    var result = view.features
+    let result = view.features
     guard case .replace = plan.destination else { return result }
-    if !log.consumers.isEmpty { result.formUnion(.consumers) }
-    if !log.retention.isOff { result.formUnion(.retention) }
-    return result
+    return result.union(log.side.features)
   }
 
   private func makeTarget(_ view: LogView) throws(LogError) -> RewriteTarget {
@@ -141,7 +139,7 @@ package final class LogRewriter {
       header.baseTimestamp = old.baseTimestamp
       header.features = view.features
       // Consumers of this store do not read the other one.
-      let none = Features.consumers.union(.retention).union(.tombstones)
+      let none = FrameKind.sideRecords.reduce(Features.tombstones) { $0.union($1.feature) }
       header.features.optional &= ~none.optional
     }
     if case .at(let number, let timestamp, let prunedAt, let prunedBy, _) = plan.base {
@@ -257,8 +255,7 @@ package final class LogRewriter {
     if isReplacing {
       // A prune relies on what consumers have read: the new file also records their pending
       // advances.
-      try target.append(log.consumers)
-      try target.append(log.retention)
+      try target.append(log.side)
     }
     var report = RewriteReport(
       outcome: .done, bytesBefore: isReplacing ? log.view.end : view.end,

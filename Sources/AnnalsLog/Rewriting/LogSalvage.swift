@@ -207,14 +207,9 @@ package final class LogSalvage {
     }
   }
 
-  /// Writes the consumers, after everything else.
-  package func append(_ consumers: ConsumerTable) throws(LogError) {
-    try writing().append(consumers)
-  }
-
-  /// Writes the retention policy, after everything else.
-  package func append(_ retention: RetentionPolicy) throws(LogError) {
-    try writing().append(retention)
+  /// Writes the side records, after everything else.
+  package func append(_ side: SideState) throws(LogError) {
+    try writing().append(side)
   }
 
   /// Completes the file and puts it in place. Throws `exists` if a file exists by now,

@@ -45,17 +45,6 @@ final class RewriteTarget {
     frames.append(kind: kind, flags: flags, payload: payload)
   }
 
-  /// Appends the frame of a payload that `encode` makes.
-  private func append(
-    _ kind: FrameKind, _ encode: (inout ContiguousArray<UInt8>) -> Void
-  ) throws(LogError) {
-    payload.removeAll(keepingCapacity: true)
-    encode(&payload)
-    try payload.withBytes { bytes throws(LogError) in
-      try append(kind: kind, flags: .skippable, payload: bytes)
-    }
-  }
-
   private func makeRoom(for payload: UnsafeRawBufferPointer) throws(LogError) {
     try requireFits(payload.count)
     if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
@@ -258,19 +247,17 @@ final class RewriteTarget {
       seed: header.seed, offset: end, previousChecksum: previous, durableMark: nil)
   }
 
-  // MARK: Consumers
+  // MARK: Side records
 
-  /// Writes the state of each consumer.
-  func append(_ consumers: ConsumerTable) throws(LogError) {
-    for consumer in consumers.list {
-      try append(.consumerChange) { ConsumerCodec.encode(.set(consumer), into: &$0) }
+  /// Writes the records that make this state.
+  func append(_ side: SideState) throws(LogError) {
+    for record in side.records {
+      payload.removeAll(keepingCapacity: true)
+      record.encode(into: &payload)
+      try payload.withBytes { bytes throws(LogError) in
+        try append(kind: record.kind, flags: .skippable, payload: bytes)
+      }
     }
-  }
-
-  /// Writes the retention policy, if one was ever set.
-  func append(_ retention: RetentionPolicy) throws(LogError) {
-    if retention.isOff { return }
-    try append(.retention) { RetentionCodec.encode(retention, into: &$0) }
   }
 
   // MARK: Large values

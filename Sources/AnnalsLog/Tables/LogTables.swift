@@ -89,8 +89,8 @@ struct LogTables: Sendable {
   var extensions: ContiguousArray<UInt8> { shared.extensions }
   /// The features announced in the file.
   var announced: Features { shared.announced }
-  var consumers: ConsumerTable { shared.consumers }
-  var retention: RetentionPolicy { shared.retention }
+  /// What the side records add up to.
+  var side: SideState { shared.side }
 
   /// The shared tables and lists. Changed only by the holder of the one reference.
   private final class SharedTables: @unchecked Sendable {
@@ -103,8 +103,7 @@ struct LogTables: Sendable {
     @exclusivity(unchecked) var gaps: [LostTransactions] = []
     @exclusivity(unchecked) var extensions: ContiguousArray<UInt8> = []
     @exclusivity(unchecked) var announced = Features.none
-    @exclusivity(unchecked) var consumers = ConsumerTable()
-    @exclusivity(unchecked) var retention = RetentionPolicy.off
+    @exclusivity(unchecked) var side = SideState()
     @exclusivity(unchecked) var lists = ListedReferences()
 
     init() {}
@@ -119,8 +118,7 @@ struct LogTables: Sendable {
       gaps = other.gaps
       extensions = other.extensions
       announced = other.announced
-      consumers = other.consumers
-      retention = other.retention
+      side = other.side
       lists = other.lists
     }
   }
@@ -181,8 +179,7 @@ struct LogTables: Sendable {
     shared.index = HistoryIndex(directory.historyIndex)
     shared.gaps = directory.gaps
     shared.extensions = directory.extensions
-    shared.consumers = directory.consumers
-    shared.retention = directory.retention
+    shared.side = directory.side
     shared.lists = ListedReferences(directory)
   }
 
@@ -269,19 +266,15 @@ struct LogTables: Sendable {
     if all != announced { writable().announced = all }
   }
 
-  /// Applies a consumer change. Returns false, and changes nothing, if there would be too many
-  /// consumers.
+  /// Applies a side record. Returns false, and changes nothing, if a limit forbids it.
   @discardableResult
-  mutating func absorb(_ change: ConsumerChange) -> Bool { writable().consumers.apply(change) }
+  mutating func absorb(_ record: SideRecord) -> Bool { writable().side.apply(record) }
 
-  /// Makes up for a consumer change that cannot be read: all history is kept.
-  mutating func absorbUnreadableConsumer(at offset: UInt64, base: Int64) {
+  /// Makes up for a side record that cannot be read: all history is kept.
+  mutating func absorbUnreadable(_ kind: FrameKind, at offset: UInt64, base: Int64) {
     let moment = head.timestamp
-    writable().consumers.applyUnreadable(at: offset, base: base, registered: moment)
+    writable().side.applyUnreadable(kind, at: offset, base: base, now: moment)
   }
-
-  /// Sets the retention policy.
-  mutating func absorb(_ retention: RetentionPolicy) { writable().retention = retention }
 
   /// Adds a checkpoint that was read or written after the head; `end` is where its frame ends.
   mutating func absorb(checkpoint place: CheckpointReference, end: UInt64) {
@@ -320,8 +313,7 @@ struct LogTables: Sendable {
     result.entities = try shared.lists.checkpoint(entities, store)
     result.previousCheckpoint = checkpoint
     result.extensions = shared.extensions
-    result.consumers = shared.consumers
-    result.retention = shared.retention
+    result.side = shared.side
     return result
   }
 }

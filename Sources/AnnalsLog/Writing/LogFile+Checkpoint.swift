@@ -116,7 +116,7 @@ extension LogState {
     let projections = try store(images)
     var tables = tables
     let staged = transaction?.consumers ?? []
-    for change in staged { tables.absorb(change) }
+    for change in staged { tables.absorb(.consumerChange(change)) }
     var directory = try tables.directory(schema: schema, entities: entities, isBase: false) {
       (payload, first, count) throws(LogError) in
       try store(chunk: payload, first: first, count: count)

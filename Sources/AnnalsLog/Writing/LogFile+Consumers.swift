@@ -2,26 +2,30 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// Consumers and retention. Advances go with the next transaction or checkpoint, or alone; a
-// retention policy is written alone. See FORMAT.md, "Consumers" and "Retention".
+// Side records. Advances of consumers go with the next transaction or checkpoint, or alone; other
+// records are written alone. See FORMAT.md, "Consumers" and "Retention".
 
 extension LogFile {
   /// The least time between two writes of advances alone, in microseconds.
   private static let leastPause: UInt64 = 1_000_000
 
-  /// The consumers as known here: those in the file, with their pending advances.
-  package var consumers: ConsumerTable {
+  /// What side records add up to as known here: those in the file, and the pending advances of
+  /// consumers.
+  package var side: SideState {
     state.withLock { state in
-      var table = state.tables.consumers
-      for consumer in state.changedConsumers { table.apply(.set(consumer)) }
-      return table
+      var side = state.tables.side
+      for consumer in state.changedConsumers { side.consumers.apply(.set(consumer)) }
+      return side
     }
   }
+
+  /// The consumers as known here: those in the file, with their pending advances.
+  package var consumers: ConsumerTable { side.consumers }
 
   /// The named consumer as known here; nil if there is none.
   package func consumer(_ name: String) -> ConsumerState? {
     state.withLock { state in
-      guard let known = state.tables.consumers[name] else { return nil }
+      guard let known = state.tables.side.consumers[name] else { return nil }
       return state.advances.changed(known, head: state.tables.head.number)
     }
   }
@@ -67,20 +71,20 @@ extension LogFile {
   }
 
   /// The retention policy.
-  package var retention: RetentionPolicy { state.withLock { $0.tables.retention } }
+  package var retention: RetentionPolicy { state.withLock { $0.tables.side.retention } }
 
-  /// Appends a retention policy. Does not sync.
+  /// Appends a side record other than of a consumer. Does not sync.
   ///
   /// The caller holds the lock, and the log stands at the file's end. Throws as `begin` does, and
   /// `storage` if there is no space: then nothing was appended.
-  package func append(_ retention: RetentionPolicy) throws(LogError) {
+  package func append(_ record: SideRecord) throws(LogError) {
     try state.withLock { (state) throws(LogError) in
       try begin(&state)
-      state.announce(.retention)
-      state.appendFrame(.retention) { RetentionCodec.encode(retention, into: &$0) }
+      state.announce(record.kind.feature)
+      state.appendFrame(record.kind) { record.encode(into: &$0) }
       try commitAlone(&state)
-      state.adoptAnnounced(.retention)
-      state.tables.absorb(retention)
+      state.adoptAnnounced(record.kind.feature)
+      state.tables.absorb(record)
     }
   }
 
@@ -100,7 +104,7 @@ extension LogFile {
 extension LogState {
   /// The consumers that the pending advances change.
   fileprivate var changedConsumers: [ConsumerState] {
-    advances.isEmpty ? [] : advances.changes(of: tables.consumers, head: tables.head.number)
+    advances.isEmpty ? [] : advances.changes(of: tables.side.consumers, head: tables.head.number)
   }
 
   /// The pending advances as consumer changes.
@@ -126,12 +130,12 @@ extension LogState {
   /// Adds changes to the tables once their frames are written.
   mutating func adoptStaged(_ changes: [ConsumerChange]) {
     adoptAnnounced(.consumers)
-    for change in changes { tables.absorb(change) }
+    for change in changes { tables.absorb(.consumerChange(change)) }
     dropWrittenAdvances()
   }
 
   /// Drops the advances that no longer change anything.
   fileprivate mutating func dropWrittenAdvances() {
-    advances.dropWritten(tables.consumers, head: tables.head.number)
+    advances.dropWritten(tables.side.consumers, head: tables.head.number)
   }
 }

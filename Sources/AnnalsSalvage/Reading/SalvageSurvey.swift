@@ -47,9 +47,8 @@ package struct SalvageSurvey: Sendable {
 
   package private(set) var runs: [Run] = []
   package private(set) var checkpoints: [Checkpoint] = []
-  /// The consumers and the retention according to the last readable frames.
-  package private(set) var consumers = ConsumerTable()
-  package private(set) var retention = RetentionPolicy.off
+  /// What the side records add up to, according to the last readable frames.
+  package private(set) var side = SideState()
   /// What the base's directory says of tombstones.
   package private(set) var tombstones: KeptTombstones?
   /// The offsets of the readable frames of tombstones.
@@ -120,10 +119,12 @@ package struct SalvageSurvey: Sendable {
       let kind = frame.header.kind
       if !kind.isKnown, !frame.header.flags.contains(.skippable) { newerKind = kind.rawValue }
       if kind != .largeValue { pieces.open = nil }
-      if kind == .featureAnnouncement {
+      switch kind.role {
+      case .transactions, .chunk, .unknown: break
+      case .announcement:
         note(
           try walk.decode(frame, in: region, Features.init(announcement:flags:)), at: region.offset)
-      } else if kind == .largeValue {
+      case .largeValue:
         var assembly = pieces
         let isLast = !frame.header.flags.contains(.continued)
         let largeValue = try walk.withPayload(of: frame, at: region.offset) {
@@ -133,25 +134,22 @@ package struct SalvageSurvey: Sendable {
         if let largeValue, largeValue.number > largeValues.last?.number ?? 0 {
           largeValues.append(largeValue)
         }
-      } else if kind == .consumerChange {
-        let change = try walk.decode(frame, in: region, ConsumerCodec.decode(_:flags:))
-        if case .success(let change) = change {
-          consumers.apply(change)
+      case .sideRecord:
+        let record = try walk.decode(frame, in: region) { (payload, flags) throws(DecodeFault) in
+          try SideRecord(payload, of: kind, flags: flags)
+        }
+        if case .success(let record) = record {
+          side.apply(record)
         } else {
           noteUnreadable(kind, at: region.offset)
         }
-      } else if kind == .retention {
-        let policy = try walk.decode(frame, in: region, RetentionCodec.decode(_:flags:))
-        retention = (try? policy.get()) ?? .off
-      } else if kind == .tombstones {
-        tombstoneOffsets.append(region.offset)
-      } else if kind == .checkpoint {
+      case .tombstones: tombstoneOffsets.append(region.offset)
+      case .checkpoint:
         let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
           try CheckpointDirectory.decode(payload)
         }
         guard case .success(let directory) = decoded else { continue }
-        consumers = directory.consumers
-        retention = directory.retention
+        side = directory.side
         if directory.isBase { tombstones = directory.tombstones }
         checkpoints.append(
           Checkpoint(offset: region.offset, number: directory.number, isBase: directory.isBase))
@@ -169,10 +167,8 @@ package struct SalvageSurvey: Sendable {
 
   /// Notes a frame whose contents are lost: what it may have said must not cost any history.
   private mutating func noteUnreadable(_ kind: FrameKind, at offset: UInt64) {
-    if kind == .retention { retention = .off }
-    guard kind == .consumerChange else { return }
-    consumers.applyUnreadable(
-      at: offset, base: header?.base ?? 0, registered: Timestamp(microseconds: 0))
+    let start = Timestamp(microseconds: 0)
+    side.applyUnreadable(kind, at: offset, base: header?.base ?? 0, now: start)
   }
 
   private mutating func note(_ slot: RootSlot) {

@@ -2,27 +2,19 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-// Consumers, retention and tombstones.
+// Side records and tombstones.
 
 extension PhysicalVerification {
-  mutating func checkConsumer(
+  mutating func checkSideRecord(
     _ frame: WalkedFrame, in region: FileRegion, _ outline: OutlineChecks, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
-    let read = ConsumerCodec.decode(_:flags:)
-    return try check(frame, in: region, as: .consumers, read) { verification, change in
-      verification.consumers.check(
-        change, at: region.offset, head: verification.knownHead,
-        isAnnounced: outline.has(.consumers), &log)
-    }
-  }
-
-  mutating func checkRetention(
-    _ frame: WalkedFrame, in region: FileRegion, _ outline: OutlineChecks, _ log: inout FindingLog
-  ) throws(StorageError) -> DecodeFault? {
-    let read = RetentionCodec.decode(_:flags:)
-    return try check(frame, in: region, as: .consumers, read) { verification, policy in
-      verification.consumers.check(
-        policy, at: region.offset, isAnnounced: outline.has(.retention), &log)
+    let kind = frame.header.kind
+    return try check(frame, in: region, as: .consumers) { (payload, flags) throws(DecodeFault) in
+      try SideRecord(payload, of: kind, flags: flags)
+    } check: { (verification, record: SideRecord) in
+      verification.sideRecords.check(
+        record, at: region.offset, head: verification.knownHead,
+        isAnnounced: outline.has(kind.feature), &log)
     }
   }
 
