@@ -15,9 +15,8 @@ import Testing
     let store = try noteStore(location)
     for number in 1...12 { try store.note("n\(number)", text: "text \(number)") }
     try store.close()
-    let frames = try files.regions(of: location.path).compactMap { region in
-      region.frame.flatMap { $0.header.kind == .transaction ? region.offset : nil }
-    }
+    let frames = try files.regions(of: location.path)
+      .filter { $0.frame?.header.kind == .transaction }.map(\.offset)
     try #require(frames.count == 13)
     try files.put(files.contents(of: location.path), at: "/damaged.annals")
     for index in [4, 5, 9] { try files.flip(0xFF, at: frames[index] + 30, of: "/damaged.annals") }
