@@ -80,6 +80,20 @@ import Testing
   }
 
   /// A list without an order has its objects by their rows, also where these have moved.
+  /// An object that moved, and then became one with another's of the same key, is named by the id
+  /// that the draft gave it.
+  @Test func aMovedObjectThatIsMergedIsNamedAsInTheDraft() throws {
+    var draft = draft()
+    let dew = try draft.insert(try entity("Note"), ["id": "dew", "text": "own"])
+    try store.note("fog", text: "grey")
+    let stored = ObjectReference(try store.note("dew", text: "stored"))
+    #expect(stored.row != dew.row)
+    let result = try store.writer.commit(draft, if: Preconditions(policy: .ownWins))
+    #expect(result.moves == [:])
+    #expect(result.mergedObjects == [dew: stored])
+    #expect(try object(stored)?["text"] == "own")
+  }
+
   @Test func aListFollowsTheOrderOfTheMovedRows() throws {
     let schema = Schema {
       Entity("Tag") { Attribute("name", .string) }

@@ -157,7 +157,28 @@ extension StoreWriter {
       var (draft, moves) = try given.moved(to: version, pending)
       var result = try append(&draft, if: preconditions, pending)
       result.moves = moves
+      result.nameAsGiven(moves)
       return result
+    }
+  }
+}
+
+extension CommitResult {
+  /// Names the objects that a merge united by the ids that they had in the draft as it was given,
+  /// before its new objects moved.
+  fileprivate mutating func nameAsGiven(_ moves: [ObjectReference: ObjectReference]) {
+    for (given, moved) in moves {
+      guard let stored = mergedObjects.removeValue(forKey: moved) else { continue }
+      mergedObjects[given] = stored
+      self.moves[given] = nil
+    }
+    let given = Dictionary(uniqueKeysWithValues: moves.map { ($0.value, $0.key) })
+    for index in conflicts.indices {
+      guard let id = conflicts[index].insertedAs,
+        let reference = given[ObjectReference(entity: id.entity, row: id.row)]
+      else { continue }
+      conflicts[index].insertedAs = ObjectID(
+        store: id.store, entity: id.entity, row: reference.row)
     }
   }
 }
