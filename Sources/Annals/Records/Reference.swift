@@ -121,6 +121,8 @@ extension Array: AttributeValue where Element: RelationshipValue {
     guard Element.self is any TypedReference.Type else {
       return objects.compactMap { Element._read([$0]) }
     }
+    // With no capacity it would write its length into the empty array that all threads share.
+    guard !objects.isEmpty else { return [] }
     // A reference is its object's id, so that long lists are copied as bytes: without the type,
     // making each would cost more than all else.
     return [Element](unsafeUninitializedCapacity: objects.count) { buffer, count in
@@ -133,6 +135,7 @@ extension Array: AttributeValue where Element: RelationshipValue {
   public var _objects: [ObjectID] {
     if Element.self == ObjectID.self { return unsafeBitCast(self, to: [ObjectID].self) }
     guard Element.self is any TypedReference.Type else { return flatMap(\._objects) }
+    guard !isEmpty else { return [] }
     return [ObjectID](unsafeUninitializedCapacity: count) { buffer, initialized in
       withUnsafeBytes { UnsafeMutableRawBufferPointer(buffer).copyMemory(from: $0) }
       initialized = count
