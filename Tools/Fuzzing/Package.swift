@@ -36,12 +36,15 @@ let package = Package(
       ["AnnalsModel", "AnnalsFormat", "AnnalsInspection", "AnnalsStorage"]),
     engine(
       "AnnalsEngine",
-      ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog", system]),
+      [
+        "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
+        "AnnalsInspection", system,
+      ]),
     engine(
       "Annals",
       [
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
-        "AnnalsInspection", "AnnalsEngine", "AnnalsQuery", system,
+        "AnnalsEngine", "AnnalsQuery", system,
       ]),
     engine(
       "AnnalsSalvage",
