@@ -65,11 +65,14 @@ import Testing
     let blocked =
       "`sync` has seen transaction 2 of 5, and was last seen 2019-10-22T18:15:24Z"
     #expect(plan.status == .done && plan.output.contains("\nblocked: \(blocked)\n"), "\(plan)")
-    let refused = folder.run("prune", "@p.annals", "--before", "5", "--yes")
-    #expect(refused.status == .couldNotRun)
-    #expect(
-      refused.errors.contains("transactions before 5 cannot be dropped yet")
-        && refused.errors.contains(blocked) && refused.errors.contains("--force"), "\(refused)")
+    // Refused without a question, so also where nobody can be asked.
+    for answer in [["--yes"], []] {
+      let refused = folder.run(["prune", "@p.annals", "--before", "5"] + answer)
+      #expect(refused.status == .couldNotRun)
+      #expect(
+        refused.errors.contains("transactions before 5 cannot be dropped yet")
+          && refused.errors.contains(blocked) && refused.errors.contains("--force"), "\(refused)")
+    }
     #expect(folder.run("prune", "@p.annals", "--before", "3", "--yes").status == .done)
     let forced = folder.run("prune", "@p.annals", "--before", "5", "--yes", "--force")
     #expect(forced.status == .done)

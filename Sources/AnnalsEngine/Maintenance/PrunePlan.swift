@@ -29,6 +29,9 @@ public struct PrunePlan: Sendable {
   /// ran when the plan was made. Carrying out the plan checks this again.
   public let blockers: [ConsumerStatus]
 
+  /// Why the plan is refused without force; nil if no consumer blocks it.
+  package var refusal: AnnalsError? { blockers.refusal(ofFloor: floor) }
+
   /// The transaction whose state would be the oldest readable one.
   public var base: Int64 { floor - 1 }
 }
@@ -78,6 +81,11 @@ extension PrunePlan: CustomStringConvertible {
 }
 
 extension [ConsumerStatus] {
+  /// Why history before this floor cannot be dropped; nil if these do not keep any.
+  func refusal(ofFloor floor: Int64) -> AnnalsError? {
+    isEmpty ? nil : .blocked(map(\.name), map(\.text), floor: floor)
+  }
+
   /// Their names, with commas between.
   var nameList: String { map(\.name).joined(separator: ", ") }
 }

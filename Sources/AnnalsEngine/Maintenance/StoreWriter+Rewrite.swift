@@ -57,9 +57,7 @@ extension StoreWriter {
 
   /// Throws `.blocked` if blocking consumers have not read all transactions before this one.
   private func requireSeen(before floor: Int64) throws(AnnalsError) {
-    let blockers = blockers(ofFloor: floor)
-    if blockers.isEmpty { return }
-    throw .blocked(blockers.map(\.name), blockers.map(\.text), floor: floor)
+    if let refusal = blockers(ofFloor: floor).refusal(ofFloor: floor) { throw refusal }
   }
 
   /// Rewrites the file to make it smaller. As `Store.compact`.

@@ -38,8 +38,8 @@ struct PruneCommand: RewritingCommand {
     try console.output.write(text(of: plan, console) + "\n")
     if dryRun { return .done }
     // A blocked prune is refused without a question.
-    let isBlocked = !plan.blockers.isEmpty && !force
-    guard try isBlocked || yes || console.confirms("Drop it for good?") else { return .done }
+    if !force, let refusal = plan.refusal { throw refusal }
+    guard try yes || console.confirms("Drop it for good?") else { return .done }
     let summary = try store.prune(plan, author: console.author(author), force: force)
     try store.close()
     try console.output.line(
