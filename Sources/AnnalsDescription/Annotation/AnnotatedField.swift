@@ -33,15 +33,19 @@ package struct AnnotatedField: Hashable, Sendable {
 
 /// Reads bytes field by field and emits each with its name and meaning.
 ///
-/// The fields follow one another without gap. When something cannot be read, `rest` emits what is
-/// left.
+/// The fields follow one another without gap. After the first that cannot be read, nothing more is
+/// read or emitted, and what is read is zero; `end` emits what is left.
 struct FieldReader {
-  private(set) var reader: ByteReader
+  private var reader: ByteReader
   /// Where in the file the bytes begin.
-  private let origin: UInt64
+  let origin: UInt64
   private let bytes: UnsafeRawBufferPointer
-  private let emit: (AnnotatedField, UnsafeRawBufferPointer) -> Void
-  var depth: Int
+  let emit: (AnnotatedField, UnsafeRawBufferPointer) -> Void
+  var fault: DecodeFault?
+  /// The depth of the next fields; after a fault it stays that of the fault.
+  var depth: Int {
+    didSet { if fault != nil { depth = oldValue } }
+  }
   /// How many more bytes the columns of this payload may be inflated to for their description.
   var allowance = FormatLimits.maximumDecodedLength
 
@@ -57,19 +61,27 @@ struct FieldReader {
     reader = ByteReader(bytes)
   }
 
-  var remaining: Int { reader.remaining }
+  /// How many bytes are left to read; none after a fault.
+  var remaining: Int { fault == nil ? reader.remaining : 0 }
 
-  /// Reads one field with `read` and emits it with its `text`.
+  /// Whether a field could not be read.
+  var hasFailed: Bool { fault != nil }
+
+  /// Where the next field begins in the bytes.
+  var offset: Int { reader.offset }
+
+  /// Ends the reading with this fault, unless it has ended with another.
+  mutating func fail(_ error: DecodeFault) {
+    if fault == nil { fault = error }
+  }
+
+  /// Reads one field with `read` and emits it with its `text`; nil if it cannot be read.
   @discardableResult
   mutating func field<T>(
-    _ name: String, _ read: (inout ByteReader) throws(DecodeFault) -> T,
-    text: (T) -> String = { "\($0)" }
-  ) throws(DecodeFault) -> T {
+    _ name: String, text: (T) -> String, _ read: (inout ByteReader) throws(DecodeFault) -> T
+  ) -> T? {
     let start = reader.offset
-    // A field that cannot be read to its end leaves all its bytes to `rest`.
-    var ahead = reader
-    let value = try read(&ahead)
-    reader = ahead
+    guard let value = attempt(read) else { return nil }
     let length = reader.offset - start
     if length > AnnotatedField.maximumLength {
       run(name, text(value), from: start, count: length)
@@ -79,102 +91,45 @@ struct FieldReader {
     return value
   }
 
-  // The kinds of field in records.
-
-  @discardableResult
-  mutating func varInt(_ name: String, text: (UInt64) -> String = { "\($0)" })
-    throws(DecodeFault) -> UInt64
-  {
-    try field(name, { reader throws(DecodeFault) in try reader.readVarInt() }, text: text)
-  }
-
-  @discardableResult
-  mutating func zigzag(_ name: String, text: (Int64) -> String = { "\($0)" })
-    throws(DecodeFault) -> Int64
-  {
-    try field(name, { reader throws(DecodeFault) in try reader.readZigzag() }, text: text)
-  }
-
-  @discardableResult
-  mutating func fixed<T: FixedWidthInteger & BitwiseCopyable>(
-    _ name: String, _ type: T.Type, text: (T) -> String = { "\($0)" }
-  ) throws(DecodeFault) -> T {
-    try field(name, { reader throws(DecodeFault) in try reader.read(type) }, text: text)
-  }
-
-  @discardableResult
-  mutating func byte(_ name: String, text: (UInt8) -> String = { "\($0)" })
-    throws(DecodeFault) -> UInt8
-  {
-    try field(name, { reader throws(DecodeFault) in try reader.readUInt8() }, text: text)
-  }
-
-  /// A length and as many bytes of text, as one field.
-  mutating func string(_ name: String) throws(DecodeFault) {
-    try field(
-      name, { reader throws(DecodeFault) in try reader.readString() },
-      text: { QuotedText.short($0) })
-  }
-
-  /// The number of items that follow. It need not be trusted: reading items fails where bytes end.
-  mutating func count(_ name: String) throws(DecodeFault) -> UInt64 { try varInt(name) }
-
-  /// `count` bytes without fields of their own.
-  mutating func opaque(_ name: String, _ value: String = "", count: Int) throws(DecodeFault) {
-    let start = reader.offset
-    _ = try reader.readBytes(count)
-    run(name, value, from: start, count: count)
-  }
-
-  /// The next `count` bytes, which stay to be read.
-  func peek(_ count: Int) throws(DecodeFault) -> UnsafeRawBufferPointer {
+  /// Reads something that is not emitted; nil if that fails, which leaves all its bytes to `end`.
+  private mutating func attempt<T>(_ read: (inout ByteReader) throws(DecodeFault) -> T) -> T? {
+    if fault != nil { return nil }
     var ahead = reader
-    return try ahead.readBytes(count)
-  }
-
-  /// `count` bytes that the caller emits.
-  mutating func skip(_ count: Int) throws(DecodeFault) -> UnsafeRawBufferPointer {
-    try reader.readBytes(count)
-  }
-
-  /// A length, and as many bytes, which `read` explains one level deeper. A later version wrote
-  /// those that it leaves.
-  mutating func sized(
-    _ name: String, _ read: (inout FieldReader) throws(DecodeFault) -> Void
-  ) throws(DecodeFault) {
-    let length = try varInt(name)
-    let start = reader.offset
-    let bytes = try reader.readBytes(Int(clamping: length))
-    var inner = FieldReader(bytes, at: origin + UInt64(start), depth: depth + 1, emit: emit)
     do throws(DecodeFault) {
-      try read(&inner)
-      inner.rest("of a later version", "")
+      let value = try read(&ahead)
+      reader = ahead
+      return value
     } catch {
-      inner.rest("bytes that cannot be read", "\(error)")
+      fault = error
+      return nil
     }
   }
 
-  /// Bytes that should be zeros, as one field if they are.
-  mutating func zeros(_ name: String, count: Int) throws(DecodeFault) {
-    let start = reader.offset
-    let run = try reader.readBytes(count)
-    if count == 0 { return }
-    guard run.isZero else {
-      self.run(name, "should be zeros", from: start, count: count)
-      return
-    }
-    emitField(start, count, name, "zeros", isZeros: true)
+  mutating func skip(_ count: Int) -> UnsafeRawBufferPointer? {
+    attempt { reader throws(DecodeFault) in try reader.readBytes(count) }
   }
 
-  /// Emits all bytes that are left; `name` and `value` say why they were not read.
-  mutating func rest(_ name: String, _ value: String) {
-    let start = reader.offset
-    run(name, value, from: start, count: reader.remaining)
+  /// The next `count` bytes, which stay to be read; nil if there are fewer.
+  mutating func peek(_ count: Int) -> UnsafeRawBufferPointer? {
+    let before = reader
+    defer { reader = before }
+    return skip(count)
+  }
+
+  /// Emits all bytes that are left. A reading that ended without a fault left them, and `name` and
+  /// `value` say why.
+  mutating func end(_ name: String, _ value: String = "") {
+    if let fault {
+      run("bytes that cannot be read", "\(fault)", from: reader.offset, count: reader.remaining)
+    } else {
+      run(name, value, from: reader.offset, count: reader.remaining)
+    }
     reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[..<0]))
+    fault = nil
   }
 
   /// Emits a run of bytes in pieces.
-  private func run(_ name: String, _ value: String, from start: Int, count: Int) {
+  func run(_ name: String, _ value: String, from start: Int, count: Int) {
     var done = 0
     while done < count {
       let length = min(count - done, AnnotatedField.maximumLength)
@@ -189,7 +144,7 @@ struct FieldReader {
     }
   }
 
-  private func emitField(
+  func emitField(
     _ start: Int, _ length: Int, _ name: String, _ value: String, isZeros: Bool = false
   ) {
     let field = AnnotatedField(

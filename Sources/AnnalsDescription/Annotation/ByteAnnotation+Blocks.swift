@@ -6,65 +6,50 @@ import AnnalsModel
 // fields before it and, since it may be deflated, only the beginning of its contents.
 
 extension ByteAnnotation {
-  func block(_ reader: inout FieldReader) throws(DecodeFault) {
-    let form = try reader.byte("form") { $0 == 0 ? "whole transactions" : "\($0), a part of one" }
-    let first = try reader.varInt(form == 0 ? "number of the first transaction" : "number")
-    try reader.varInt(form == 0 ? "count of transactions" : "part") { number in
+  func block(_ reader: inout FieldReader) {
+    let form = reader.byte("form") { $0 == 0 ? "whole transactions" : "\($0), a part of one" }
+    let first = reader.varInt(form == 0 ? "number of the first transaction" : "number")
+    reader.varInt(form == 0 ? "count of transactions" : "part") { number in
       form == 0 && number > 0 ? "\(number), to \(first &+ number &- 1)" : "\(number)"
     }
-    let minimum = try reader.zigzag("least timestamp", text: ByteAnnotation.time)
-    try reader.varInt("span of timestamps") {
+    let minimum = reader.time("least timestamp")
+    reader.varInt("span of timestamps") {
       "to " + ByteAnnotation.time(minimum &+ Int64(bitPattern: $0))
     }
-    try reader.varInt("count of changes")
-    try nameList(&reader, "count of authors")
-    try nameList(&reader, "count of contexts")
+    reader.varInt("count of changes")
+    for name in ["count of authors", "count of contexts"] {
+      reader.list(name) { $0.varInt("name", text: nameText) }
+    }
     var entities: [EntityNumber] = []
-    try list(&reader, "count of entities") { reader throws(DecodeFault) in
-      entities.append(try entitySummary(&reader))
-    }
-    try columns(&reader, entities)
+    reader.list("count of entities") { entities.append(entitySummary(&$0)) }
+    columns(&reader, entities)
   }
 
-  private func nameList(_ reader: inout FieldReader, _ name: String) throws(DecodeFault) {
-    try list(&reader, name) { reader throws(DecodeFault) in
-      try reader.varInt("name") { number in
-        NameNumber(exactly: number).map { vocabulary.nameText($0) } ?? "\(number)"
-      }
-    }
-  }
-
-  private func entitySummary(_ reader: inout FieldReader) throws(DecodeFault) -> EntityNumber {
-    let raw = try reader.varInt("entity") {
-      vocabulary.entityText(EntityNumber(truncatingIfNeeded: $0))
-    }
+  private func entitySummary(_ reader: inout FieldReader) -> EntityNumber {
+    let number = entityNumber(&reader)
     reader.depth += 1
-    try reader.varInt("count of changes")
-    let least = try reader.varInt("least row")
-    try reader.varInt("span of rows") { "to \(least &+ $0)" }
-    try reader.byte("kinds of change") { flagText($0, ["insert", "update", "delete"]) }
-    _ = try bitVector(&reader)
+    reader.varInt("count of changes")
+    let least = reader.varInt("least row")
+    reader.varInt("span of rows") { "to \(least &+ $0)" }
+    reader.flags("kinds of change", ["insert", "update", "delete"])
+    _ = bitVector(&reader)
     reader.depth -= 1
-    return EntityNumber(truncatingIfNeeded: raw)
+    return number
   }
 
-  private func columns(
-    _ reader: inout FieldReader, _ entities: [EntityNumber]
-  ) throws(DecodeFault) {
+  private func columns(_ reader: inout FieldReader, _ entities: [EntityNumber]) {
     let names = [
       "timestamps", "authors", "contexts", "openings", "counts of changes", "details",
       "order of entities",
     ]
-    for name in names {
-      try section(&reader, name, of: name == "details" ? .records : .integers)
-    }
+    for name in names { section(&reader, name, of: name == "details" ? .records : .integers) }
     for entity in entities {
       let text = vocabulary.entityText(entity)
-      let shapes = try section(&reader, "shapes of \(text)", of: .records)
-      try section(&reader, "shape of each change of \(text)", of: .integers)
-      try section(&reader, "rows of \(text)", of: .integers)
+      let shapes = section(&reader, "shapes of \(text)", of: .records)
+      section(&reader, "shape of each change of \(text)", of: .integers)
+      section(&reader, "rows of \(text)", of: .integers)
       for (property, side) in sides(of: shapes ?? []) {
-        try section(
+        section(
           &reader, "\(vocabulary.propertyText(property, of: entity)) of \(text) \(side)",
           of: .values)
       }
@@ -80,14 +65,11 @@ extension ByteAnnotation {
     var after: Set<PropertyNumber> = []
     shapes.withUnsafeBytes { bytes in
       var reader = FieldReader(bytes, at: 0) { _, _ in }
-      guard let count = try? reader.varInt("shapes") else { return }
-      var index: UInt64 = 0
-      while index < count, let kind = try? reader.byte("kind"),
-        let properties = try? bitVector(&reader)
-      {
+      reader.list("shapes") { reader in
+        let kind = reader.byte("kind")
+        let properties = bitVector(&reader)
         if kind != ChangeKind.insert.rawValue { before.formUnion(properties) }
         if kind != ChangeKind.delete.rawValue { after.formUnion(properties) }
-        index += 1
       }
     }
     return before.union(after).sorted().flatMap { property in

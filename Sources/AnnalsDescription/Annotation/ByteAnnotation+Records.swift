@@ -5,145 +5,112 @@ import AnnalsModel
 // Transaction records by row: FORMAT.md, "Transaction records" and "Transaction details".
 
 extension ByteAnnotation {
-  func record(_ reader: inout FieldReader) throws(DecodeFault) {
-    try reader.varInt("number") { "transaction \($0)" }
-    try reader.zigzag("timestamp", text: ByteAnnotation.time)
-    try reader.varInt("author", text: name)
-    try reader.varInt("context", text: name)
-    try reader.varInt("opening") { $0 == 0 ? "none" : "\($0)" }
-    try details(&reader)
-    let count = try reader.count("count of changes")
+  func record(_ reader: inout FieldReader) {
+    reader.varInt("number") { "transaction \($0)" }
+    reader.time("timestamp")
+    reader.varInt("author", text: nameText)
+    reader.varInt("context", text: nameText)
+    reader.varInt("opening") { $0 == 0 ? "none" : "\($0)" }
+    details(&reader)
+    let count = reader.varInt("count of changes")
     var row: Int64 = 0
     var index: UInt64 = 0
-    while index < count {
-      try change(&reader, previousRow: &row)
-      index += 1
-    }
+    while index < count, change(&reader, previousRow: &row) { index += 1 }
   }
 
-  private func name(_ number: UInt64) -> String {
+  func nameText(_ number: UInt64) -> String {
     NameNumber(exactly: number).map { vocabulary.nameText($0) } ?? "\(number)"
   }
 
+  /// The number of an entity, with its name.
+  @discardableResult
+  func entityNumber(_ reader: inout FieldReader, _ name: String = "entity") -> EntityNumber {
+    EntityNumber(
+      truncatingIfNeeded: reader.varInt(name) {
+        vocabulary.entityText(EntityNumber(truncatingIfNeeded: $0))
+      })
+  }
+
+  /// The number of a property of this entity, with its name; 0 stands for the rows.
+  func propertyNumber(_ reader: inout FieldReader, of entity: EntityNumber) {
+    reader.varInt("property") {
+      vocabulary.propertyText(PropertyNumber(truncatingIfNeeded: $0), of: entity)
+    }
+  }
+
   /// The fields of a transaction other than its changes.
-  func details(_ reader: inout FieldReader) throws(DecodeFault) {
-    let names = ["new names", "new opening", "metadata", "schema change", "extensions", "gap"]
-    let flags = try reader.byte("flags of details") { flags in
-      let set = names.indices.filter { flags & 1 << UInt8($0) != 0 }.map { names[$0] }
-      return set.isEmpty ? "none" : set.joined(separator: ", ")
-    }
+  func details(_ reader: inout FieldReader) {
+    let flags = reader.flags(
+      "flags of details",
+      ["new names", "new opening", "metadata", "schema change", "extensions", "gap"])
     if flags & 1 != 0 {
-      try reader.varInt("number of the first new name")
-      try list(&reader, "count of new names") { reader throws(DecodeFault) in
-        try reader.string("name")
-      }
+      reader.varInt("number of the first new name")
+      reader.list("count of new names") { $0.string("name") }
     }
-    if flags & 2 != 0 { try opening(&reader) }
+    if flags & 2 != 0 { opening(&reader) }
     if flags & 4 != 0 {
-      try list(&reader, "count of metadata") { reader throws(DecodeFault) in
-        try reader.string("key")
-        try value(&reader, "value")
+      reader.list("count of metadata") { reader in
+        reader.string("key")
+        value(&reader, "value")
       }
     }
-    if flags & 8 != 0 { try schema(&reader) }
-    if flags & 16 != 0 {
-      try extensions(&reader, ["the clock had jumped back", "what was erased"])
-    }
+    if flags & 8 != 0 { schema(&reader) }
+    if flags & 16 != 0 { reader.extensions(["the clock had jumped back", "what was erased"]) }
     if flags & 32 != 0 {
-      try gap(&reader)
-      try list(&reader, "count of openings") { reader throws(DecodeFault) in
-        try opening(&reader)
-      }
+      gap(&reader)
+      reader.list("count of openings", opening)
     }
   }
 
   /// What a gap record says of the transactions that it replaces, except for their openings.
-  func gap(_ reader: inout FieldReader) throws(DecodeFault) {
-    try reader.varInt("first lost transaction")
-    let flags = try reader.byte("flags of the gap") {
-      flagText($0, ["the state after it is exact", "a transaction follows"])
-    }
-    try reader.zigzag("salvaged", text: ByteAnnotation.time)
-    if flags & 2 != 0 { try reader.zigzag("timestamp behind", text: ByteAnnotation.time) }
-    try reader.string("reason")
-    try list(&reader, "count of entities with stale objects") { reader throws(DecodeFault) in
-      try reader.varInt("entity") {
-        vocabulary.entityText(EntityNumber(truncatingIfNeeded: $0))
-      }
-      try reader.varInt("objects that may be stale")
+  func gap(_ reader: inout FieldReader) {
+    reader.varInt("first lost transaction")
+    let flags = reader.flags(
+      "flags of the gap", ["the state after it is exact", "a transaction follows"])
+    reader.time("salvaged")
+    if flags & 2 != 0 { reader.time("timestamp behind") }
+    reader.string("reason")
+    reader.list("count of entities with stale objects") { reader in
+      entityNumber(&reader)
+      reader.varInt("objects that may be stale")
     }
   }
 
-  func opening(_ reader: inout FieldReader) throws(DecodeFault) {
-    try reader.varInt("number of the opening")
-    try reader.fixed("id of the opening", UInt64.self) { String($0, radix: 16) }
-    try reader.zigzag("process id")
-    try reader.string("process name")
+  func opening(_ reader: inout FieldReader) {
+    reader.varInt("number of the opening")
+    reader.id("id of the opening")
+    reader.zigzag("process id")
+    reader.string("process name")
   }
 
-  /// An extension area. `known` names the tags from 1 on.
-  func extensions(_ reader: inout FieldReader, _ known: [String]) throws(DecodeFault) {
-    try reader.sized("length of the extension area") { reader throws(DecodeFault) in
-      while reader.remaining > 0 {
-        let tag = try reader.varInt("tag") { tag in
-          tag > 0 && tag <= known.count ? "\(tag), \(known[Int(tag) - 1])" : "\(tag), not known"
-        }
-        let length = try reader.varInt("length of item \(tag)")
-        try reader.opaque("item \(tag)", count: Int(clamping: length))
-      }
-    }
-  }
-
-  /// A count, and as many items, one level deeper. An item that reads nothing ends the list: a
-  /// later version wrote the rest.
-  func list(
-    _ reader: inout FieldReader, _ name: String,
-    _ item: (inout FieldReader) throws(DecodeFault) -> Void
-  ) throws(DecodeFault) {
-    let count = try reader.count(name)
-    reader.depth += 1
-    var index: UInt64 = 0
-    while index < count {
-      // Every item takes at least a byte, so a wrong count ends with the bytes.
-      guard reader.remaining > 0 else {
-        throw .truncated(at: reader.reader.offset, needed: Int(clamping: count - index))
-      }
-      let before = reader.remaining
-      try item(&reader)
-      if reader.remaining == before { break }
-      index += 1
-    }
-    reader.depth -= 1
-  }
-
-  private func change(
-    _ reader: inout FieldReader, previousRow: inout Int64
-  ) throws(DecodeFault) {
+  /// One change; false if there is none to be read.
+  private func change(_ reader: inout FieldReader, previousRow: inout Int64) -> Bool {
     reader.depth = 1
     let kinds = ["insert", "update", "delete", "unknown kind"]
-    let head = try reader.varInt("change") { head in
+    let head = reader.varInt("change") { head in
       let entity = EntityNumber(truncatingIfNeeded: head >> 2)
       return "\(kinds[Int(head & 3)]) of \(vocabulary.entityText(entity))"
     }
     reader.depth = 2
     let last = previousRow
-    let step = try reader.zigzag("row, from the one before") { "\($0): row \(last &+ $0)" }
-    previousRow = last &+ step
+    previousRow = last &+ reader.zigzag("row, from the one before") { "\($0): row \(last &+ $0)" }
     let entity = EntityNumber(truncatingIfNeeded: head >> 2)
     let kind = ChangeKind(rawValue: UInt8(head & 3))
-    for property in try bitVector(&reader) {
+    for property in bitVector(&reader) {
       let name = vocabulary.propertyText(property, of: entity)
-      if kind != .insert { try value(&reader, "\(name) before") }
-      if kind != .delete { try value(&reader, "\(name) after") }
+      if kind != .insert { value(&reader, "\(name) before") }
+      if kind != .delete { value(&reader, "\(name) after") }
     }
     reader.depth = 1
+    return !reader.hasFailed
   }
 
   /// The set of properties of a change, an entity or a shape.
-  func bitVector(_ reader: inout FieldReader) throws(DecodeFault) -> [PropertyNumber] {
-    let length = try reader.varInt("length of the bit vector")
+  func bitVector(_ reader: inout FieldReader) -> [PropertyNumber] {
+    let length = reader.varInt("length of the bit vector")
     guard length <= UInt64(FormatLimits.maximumPropertyNumber) / 8 + 1 else {
-      throw .tooLarge(at: reader.reader.offset, limit: UInt64(FormatLimits.maximumPropertyNumber))
+      reader.fail(.tooLarge(at: reader.offset, limit: UInt64(FormatLimits.maximumPropertyNumber)))
+      return []
     }
     func numbers(_ bytes: UnsafeRawBufferPointer) -> [PropertyNumber] {
       var result: [PropertyNumber] = []
@@ -154,23 +121,23 @@ extension ByteAnnotation {
       }
       return result
     }
-    let bytes = try reader.field(
-      "properties", { reader throws(DecodeFault) in try reader.readBytes(Int(length)) },
-      text: { numbers($0).prefix(32).map { "\($0)" }.joined(separator: " ") })
-    return numbers(bytes)
+    let bytes = reader.field(
+      "properties", text: { numbers($0).prefix(32).map { "\($0)" }.joined(separator: " ") },
+      { reader throws(DecodeFault) in try reader.readBytes(Int(length)) })
+    return bytes.map(numbers) ?? []
   }
 
   /// A tagged value, as one field.
-  func value(_ reader: inout FieldReader, _ name: String) throws(DecodeFault) {
+  func value(_ reader: inout FieldReader, _ name: String) {
     var arena: ContiguousArray<UInt8> = []
-    try reader.field(name) { reader throws(DecodeFault) in
-      try ValueCodec.decode(&reader, arena: &arena)
-    } text: { decoded in
+    reader.field(name) { decoded in
       arena.withUnsafeBytes {
         let text = ValueText.text(
           decoded.cell, in: $0, isEdits: decoded.isEdits, vocabulary: vocabulary)
         return decoded.cell.isNull || decoded.cell.isLarge ? text : "\(decoded.cell.tag) \(text)"
       }
+    } _: { reader throws(DecodeFault) in
+      try ValueCodec.decode(&reader, arena: &arena)
     }
   }
 }

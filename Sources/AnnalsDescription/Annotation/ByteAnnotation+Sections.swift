@@ -1,5 +1,4 @@
 import AnnalsFormat
-import AnnalsInspection
 import AnnalsModel
 
 // Sections, which hold the columns of blocks and the parts of chunks: FORMAT.md, "Sections". Since
@@ -15,29 +14,31 @@ extension ByteAnnotation {
   @discardableResult
   func section(
     _ reader: inout FieldReader, _ name: String, of contents: SectionContents
-  ) throws(DecodeFault) -> ContiguousArray<UInt8>? {
-    let start = reader.reader.offset
-    let head = try reader.varInt("length of \(name)") { head in
+  ) -> ContiguousArray<UInt8>? {
+    let start = reader.offset
+    let head = reader.varInt("length of \(name)") { head in
       let ways = ["as they are", "deflated", "of a later version", "of a later version"]
       return "\(head >> 2) bytes, \(ways[Int(head & 3)])"
     }
-    guard head & 3 < 2 else { throw .newer(at: start, reason: "a compression") }
+    guard head & 3 < 2 else {
+      reader.fail(.newer(at: start, reason: "a compression"))
+      return nil
+    }
     reader.depth += 1
     defer { reader.depth -= 1 }
     let length = Int(clamping: head >> 2)
     if head & 3 == 0 {
-      let bytes = try reader.peek(length)
-      try reader.opaque(name, summary(of: bytes, contents), count: length)
+      guard let bytes = reader.peek(length) else { return nil }
+      reader.opaque(name, summary(of: bytes, contents), count: length)
       return ContiguousArray(bytes)
     }
-    let stream = try reader.varInt("length of the deflate stream")
-    let deflated = try reader.peek(Int(clamping: stream))
+    let stream = Int(clamping: reader.varInt("length of the deflate stream"))
+    guard let deflated = reader.peek(stream) else { return nil }
     let inflated = try? Inflate.decompress(deflated, length: length, limit: reader.allowance)
     reader.allowance -= inflated?.count ?? 0
     let text =
       inflated?.withUnsafeBytes { summary(of: $0, contents) } ?? "a damaged deflate stream"
-    try reader.opaque(
-      name, text.isEmpty ? "deflated" : "deflated, \(text)", count: Int(clamping: stream))
+    reader.opaque(name, text.isEmpty ? "deflated" : "deflated, \(text)", count: stream)
     return inflated
   }
 
