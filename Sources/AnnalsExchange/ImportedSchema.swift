@@ -107,13 +107,8 @@ extension Entity {
     for place in relationships.indices where relationships[place].destination > 0 {
       result.relationships[place].destinationName = ""
     }
-    for index in indexes.indices {
-      for place in indexes[index].elements.indices {
-        result.indexes[index].elements[place].propertyName = ""
-      }
-      for place in indexes[index].tests.indices {
-        result.indexes[index].tests[place].propertyName = ""
-      }
+    for place in indexes.indices {
+      result.indexes[place].updateReferences { name, _, _ in name = "" }
     }
     return result
   }
@@ -121,8 +116,7 @@ extension Entity {
   /// Whether both are the same definition, with the same bytes in names.
   func isSame(as other: Entity) -> Bool {
     self == other && name.hasSameBytes(as: other.name)
-      && zip(attributes, other.attributes).allSatisfy { $0.name.hasSameBytes(as: $1.name) }
-      && zip(relationships, other.relationships).allSatisfy { $0.name.hasSameBytes(as: $1.name) }
+      && zip(properties, other.properties).allSatisfy { $0.name.hasSameBytes(as: $1.name) }
       && zip(indexes, other.indexes).allSatisfy { $0.name.hasSameBytes(as: $1.name) }
   }
 }

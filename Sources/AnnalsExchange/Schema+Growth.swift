@@ -38,12 +38,8 @@ extension Schema {
       let name = "\(entity.name).\(relationship.name)"
       if let before = known.relationships.first(where: { $0.number == relationship.number }) {
         lines += rename(of: name, relationship.name, since: before.name, in: entity)
-        if relationship.isRequired != before.isRequired {
-          lines.append(
-            relationship.isRequired
-              ? "\(name) is required now; it was optional"
-              : "\(name) is optional now; it was required")
-        }
+        let (rules, former) = (relationship.rulesText, before.rulesText)
+        if rules != former { lines.append("\(name) is \(rules) now; it was \(former)") }
       } else {
         lines.append("added the relationship \(name)")
       }
@@ -59,5 +55,12 @@ extension Schema {
     of fullName: String, _ name: String, since former: String, in entity: Entity
   ) -> [String] {
     name.hasSameBytes(as: former) ? [] : ["\(entity.name).\(former) is \(fullName) now"]
+  }
+}
+
+extension Relationship {
+  /// Its rules in words.
+  fileprivate var rulesText: String {
+    texts.isEmpty ? "optional" : texts.joined(separator: ", ")
   }
 }

@@ -238,26 +238,15 @@ extension Entity {
 
   /// Whether something of this definition is removed in a later one.
   fileprivate func loses(in later: Entity) -> Bool {
-    !isRemoved && later.isRemoved
-      || later.attributes.contains { attribute in
-        attribute.isRemoved && self.attribute(numbered: attribute.number)?.isRemoved == false
-      }
-      || later.relationships.contains { relationship in
-        relationship.isRemoved
-          && relationships.contains { $0.number == relationship.number && !$0.isRemoved }
-      }
+    let live = Set(properties.lazy.filter { !$0.isRemoved }.map(\.number))
+    return !isRemoved && later.isRemoved
+      || later.properties.contains { $0.isRemoved && live.contains($0.number) }
   }
 
   /// The names of the properties that are not removed, by number.
   fileprivate var namesByNumber: [PropertyNumber: String] {
-    var names: [PropertyNumber: String] = [:]
-    for attribute in attributes where !attribute.isRemoved {
-      names[attribute.number] = attribute.name
-    }
-    for relationship in relationships where !relationship.isRemoved {
-      names[relationship.number] = relationship.name
-    }
-    return names
+    let live = properties.lazy.filter { !$0.isRemoved }.map { ($0.number, $0.name) }
+    return Dictionary(live) { _, last in last }
   }
 }
 
@@ -308,14 +297,9 @@ extension IndexDescription {
   /// Makes it one that names its properties, which are those of the entity.
   fileprivate mutating func state(by entity: Entity) {
     number = 0
-    for place in elements.indices {
-      elements[place].propertyName =
-        entity.propertyName(elements[place].property) ?? elements[place].propertyName
-      elements[place].property = 0
-    }
-    for place in tests.indices {
-      tests[place].propertyName = entity.propertyName(of: tests[place])
-      tests[place].property = 0
+    updateReferences { name, number, _ in
+      name = entity.propertyName(number) ?? name
+      number = 0
     }
   }
 }

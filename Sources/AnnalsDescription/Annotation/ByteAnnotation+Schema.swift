@@ -25,7 +25,7 @@ extension ByteAnnotation {
     reader.string("name")
     let flags = reader.flags("flags", ["to many", "ordered", "removed", "has extensions"])
     reader.varInt("destination") { "entity \($0)" }
-    if flags & 8 != 0 { reader.extensions(["every object has one"]) }
+    if flags & 8 != 0 { reader.extensions(DefinitionItems.meanings(of: Relationship.self)) }
   }
 
   private func index(_ reader: inout FieldReader) {

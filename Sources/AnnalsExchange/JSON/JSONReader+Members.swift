@@ -60,14 +60,4 @@ extension JSONReader {
     guard value > 0, value <= 1 << 20 else { throw fault("a number must be from 1 to 1,048,576") }
     return UInt32(value)
   }
-
-  /// The attribute type that `token` names.
-  package func attributeType(_ token: JSONToken) throws(InputFault) -> AttributeType {
-    let name = try text(token, of: "type")
-    guard let type = AttributeType.allCases.first(where: { "\($0)" == name }) else {
-      let names = AttributeType.allCases.map { "\($0)" }.joined(separator: ", ")
-      throw fault("`\(name)` is no type; types are \(names)")
-    }
-    return type
-  }
 }

@@ -12,39 +12,7 @@ import AnnalsModel
 extension SchemaJSON {
   /// The changes on one line, without a line feed. `schema` is the schema after them.
   package static func line(_ changes: [EntityChange], in schema: Schema) -> ContiguousArray<UInt8> {
-    var json = JSONWriter()
-    json.beginObject()
-    json.beginArray("entities")
-    for change in changes {
-      let definition = change.definition
-      // Names that a partial definition refers to.
-      let entity = schema.entity(numbered: change.number) ?? definition
-      json.beginObject()
-      write(headOf: definition, to: &json, explicit: true)
-      json.flag("partial", change.isPartial)
-      let lists = [
-        ("attributes", definition.attributes.map { object(of: $0) }),
-        ("relationships", definition.relationships.map { object(of: $0, schema, explicit: true) }),
-        (
-          "indexes",
-          definition.indexes.filter(\.isKnown).map { object(of: $0, entity, explicit: true) }
-        ),
-      ]
-      for (name, items) in lists where !items.isEmpty {
-        json.beginArray(name)
-        for item in items { json.verbatim(item) }
-        json.endArray()
-      }
-      if !change.droppedIndexes.isEmpty {
-        json.beginArray("droppedIndexes")
-        for number in change.droppedIndexes { json.int(Int64(number)) }
-        json.endArray()
-      }
-      json.endObject()
-    }
-    json.endArray()
-    json.endObject()
-    return json.bytes
+    text(of: changes, in: schema, explicit: true)
   }
 
   /// Reads the changes that begin with `token`.

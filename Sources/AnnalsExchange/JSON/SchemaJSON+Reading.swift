@@ -46,30 +46,19 @@ extension SchemaJSON {
       }
       let entity = schema.entities[index]
       for place in entity.indexes.indices {
-        for position in entity.indexes[place].elements.indices {
-          let element = entity.indexes[place].elements[position]
-          guard element.property == 0 else { continue }
-          guard
-            entity.attribute(named: element.propertyName) != nil
-              || entity.relationship(named: element.propertyName) != nil
-          else {
-            throw reader.fault(
-              "index \(entity.name).\(entity.indexes[place].name) names \(element.propertyName), "
-                + "which is no property"
-            )
+        let title = "index \(entity.name).\(entity.indexes[place].name)"
+        try schema.entities[index].indexes[place].updateReferences {
+          (name, number, isTested) throws(InputFault) in
+          guard number == 0 else { return }
+          if let attribute = entity.attribute(named: name) {
+            number = attribute.number
+          } else if isTested {
+            throw reader.fault("\(title) is of objects by \(name), which is no attribute")
+          } else if let relationship = entity.relationship(named: name) {
+            number = relationship.number
+          } else {
+            throw reader.fault("\(title) names \(name), which is no property")
           }
-          schema.entities[index].indexes[place].elements[position].property =
-            entity.propertyNumber(named: element.propertyName) ?? 0
-        }
-        for position in entity.indexes[place].tests.indices
-        where entity.indexes[place].tests[position].property == 0 {
-          let name = entity.indexes[place].tests[position].propertyName
-          guard let attribute = entity.attribute(named: name) else {
-            throw reader.fault(
-              "index \(entity.name).\(entity.indexes[place].name) is of objects by \(name), which "
-                + "is no attribute")
-          }
-          schema.entities[index].indexes[place].tests[position].property = attribute.number
         }
       }
     }
@@ -111,9 +100,9 @@ extension SchemaJSON {
       case "display": entity.displayName = try reader.text(value, of: name)
       case "removed": entity.isRemoved = try reader.flag(value, of: name)
       case "nextNumber": next = try reader.stableNumber(value)
-      case "attributes": entity.attributes = try list(reader, value, name, attribute)
-      case "relationships": entity.relationships = try list(reader, value, name, relationship)
-      case "indexes": entity.indexes = try list(reader, value, name, index)
+      case "attributes": entity.attributes = try list(reader, value, name, definition)
+      case "relationships": entity.relationships = try list(reader, value, name, definition)
+      case "indexes": entity.indexes = try list(reader, value, name, definition)
       case "edits": entity.madeEdits = try list(reader, value, name, edit)
       case "partial": isPartial = try reader.flag(value, of: name)
       case "droppedIndexes":
@@ -161,10 +150,7 @@ extension SchemaJSON {
   private static func check(_ entity: Entity, _ reader: JSONReader) throws(InputFault) {
     var names: Set<ContiguousArray<UInt8>> = []
     var numbers: Set<PropertyNumber> = []
-    let properties =
-      entity.attributes.map { ($0.name, $0.number, $0.isRemoved) }
-      + entity.relationships.map { ($0.name, $0.number, $0.isRemoved) }
-    for (name, number, isRemoved) in properties {
+    for (number, name, isRemoved) in entity.properties {
       guard !name.isEmpty else { throw reader.fault("a property of \(entity.name) has no name") }
       guard isRemoved || names.insert(ContiguousArray(name.utf8)).inserted else {
         throw reader.fault("two properties of \(entity.name) are named \(name)")
@@ -192,160 +178,9 @@ extension SchemaJSON {
     }
   }
 
-  private static func attribute(
+  private static func definition<D: Definition>(
     _ reader: JSONReader, _ token: JSONToken
-  ) throws(InputFault) -> Attribute {
-    var attribute = Attribute("", .any)
-    // Values are kept as text until the type is known.
-    var later: [(name: String, text: ContiguousArray<UInt8>)] = []
-    var hasType = false
-    try reader.members(token, of: "an attribute") { (name, value) throws(InputFault) in
-      switch name {
-      case "name": attribute.name = try reader.text(value, of: name)
-      case "number": attribute.number = try reader.stableNumber(value)
-      case "type":
-        attribute.type = try reader.attributeType(value)
-        hasType = true
-      case "optional": attribute.isOptional = try reader.flag(value, of: name)
-      case "unique": attribute.isUnique = try reader.flag(value, of: name)
-      case "preservedAfterDeletion":
-        attribute.isPreservedAfterDeletion = try reader.flag(value, of: name)
-      case "removed": attribute.isRemoved = try reader.flag(value, of: name)
-      case "minimumLength": attribute.validation.minimumLength = try reader.whole(value, of: name)
-      case "maximumLength": attribute.validation.maximumLength = try reader.whole(value, of: name)
-      case "default", "minimum", "maximum", "oneOf":
-        later.append((name, try reader.compactText(value)))
-      default: return false
-      }
-      return true
-    }
-    guard hasType else { throw reader.fault("attribute \(attribute.name) has no type") }
-    for (name, text) in later {
-      let values = try self.values(text, name, of: attribute, reader)
-      switch name {
-      case "default": attribute.defaultValue = values.first
-      case "minimum": attribute.validation.minimum = values.first
-      case "maximum": attribute.validation.maximum = values.first
-      default: attribute.validation.oneOf = values
-      }
-    }
-    return attribute
-  }
-
-  /// The value of a default or a rule, or the values of `oneOf`.
-  private static func values(
-    _ text: ContiguousArray<UInt8>, _ name: String, of attribute: Attribute, _ reader: JSONReader
-  ) throws(InputFault) -> [Value] {
-    let inner = JSONReader(MemorySource(text), framing: .document)
-    var values: [Value] = []
-    func read(_ token: JSONToken) throws(InputFault) {
-      let value: Value?
-      do throws(InputFault) {
-        value = try inner.value(token, for: attribute.type)
-      } catch {
-        throw reader.fault("\(name) of \(attribute.name): \(error.reason)")
-      }
-      guard let value, !value.isNull else {
-        throw reader.fault("\(name) of \(attribute.name) is no value of type \(attribute.type)")
-      }
-      values.append(value)
-    }
-    let first = try inner.next()
-    if name == "oneOf" {
-      try inner.elements(first, of: name) { (item) throws(InputFault) in try read(item) }
-    } else {
-      try read(first)
-    }
-    return values
-  }
-
-  private static func relationship(
-    _ reader: JSONReader, _ token: JSONToken
-  ) throws(InputFault) -> Relationship {
-    var relationship = Relationship("", to: "")
-    try reader.members(token, of: "a relationship") { (name, value) throws(InputFault) in
-      switch name {
-      case "name": relationship.name = try reader.text(value, of: name)
-      case "number": relationship.number = try reader.stableNumber(value)
-      case "to": relationship.destinationName = try reader.text(value, of: name)
-      case "toNumber": relationship.destination = try reader.stableNumber(value)
-      case "optional": relationship.isOptional = try reader.flag(value, of: name)
-      case "toMany": relationship.isToMany = try reader.flag(value, of: name)
-      case "ordered": relationship.isOrdered = try reader.flag(value, of: name)
-      case "removed": relationship.isRemoved = try reader.flag(value, of: name)
-      default: return false
-      }
-      return true
-    }
-    guard !relationship.destinationName.isEmpty else {
-      throw reader.fault("relationship \(relationship.name) does not say to which entity")
-    }
-    return relationship
-  }
-
-  private static func index(
-    _ reader: JSONReader, _ token: JSONToken
-  ) throws(InputFault) -> IndexDescription {
-    var index = IndexDescription("", [])
-    try reader.members(token, of: "an index") { (name, value) throws(InputFault) in
-      switch name {
-      case "name": index.name = try reader.text(value, of: name)
-      case "number": index.number = try reader.stableNumber(value)
-      case "unique": index.isUnique = try reader.flag(value, of: name)
-      case "on": index.elements = try list(reader, value, name, element)
-      case "where": index.tests = try list(reader, value, name, test)
-      default:
-        guard let kind = IndexKind(named: name) else { return false }
-        if try reader.flag(value, of: name) { index.kind = kind }
-      }
-      return true
-    }
-    guard !index.elements.isEmpty else {
-      throw reader.fault("index \(index.name) is on no property")
-    }
-    return index
-  }
-
-  private static func test(
-    _ reader: JSONReader, _ token: JSONToken
-  ) throws(InputFault) -> IndexTest {
-    var test = IndexTest("", .equal, .null)
-    try reader.members(token, of: "a comparison") { (name, value) throws(InputFault) in
-      switch name {
-      case "property": test.propertyName = try reader.text(value, of: name)
-      case "number": test.property = try reader.stableNumber(value)
-      case "is":
-        let text = try reader.text(value, of: name)
-        guard
-          let comparison = Condition.Comparison.allCases.first(where: {
-            $0.description.hasSameBytes(as: text)
-          })
-        else { throw reader.fault("`\(text)` is none of ==, !=, <, <=, > and >=") }
-        test.comparison = comparison
-      case "value": test.value = try reader.value(value, for: .any) ?? .null
-      default: return false
-      }
-      return true
-    }
-    return test
-  }
-
-  private static func element(
-    _ reader: JSONReader, _ token: JSONToken
-  ) throws(InputFault) -> IndexElement {
-    var element = IndexElement("")
-    var nullsFirst: Bool?
-    try reader.members(token, of: "an index's property") { (name, value) throws(InputFault) in
-      switch name {
-      case "property": element.propertyName = try reader.text(value, of: name)
-      case "number": element.property = try reader.stableNumber(value)
-      case "descending": element.isDescending = try reader.flag(value, of: name)
-      case "nullsFirst": nullsFirst = try reader.flag(value, of: name)
-      default: return false
-      }
-      return true
-    }
-    if let nullsFirst { element.nullsFirst = nullsFirst }
-    return element
+  ) throws(InputFault) -> D {
+    D(try reader.members(token, D.shape))
   }
 }

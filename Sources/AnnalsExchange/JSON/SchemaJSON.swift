@@ -19,48 +19,66 @@ import AnnalsModel
 package enum SchemaJSON {
   /// The schema on several lines, one for each property.
   package static func text(_ schema: Schema) -> String {
-    String(decoding: lines(schema, between: "\n", indent: "  "), as: UTF8.self) + "\n"
+    let bytes = text(of: schema.entities.map { EntityChange($0) }, in: schema, isMultiline: true)
+    return String(decoding: bytes, as: UTF8.self) + "\n"
   }
 
   /// The schema on one line, without a line feed.
   package static func line(_ schema: Schema) -> ContiguousArray<UInt8> {
-    lines(schema, between: "", indent: "")
+    text(of: schema.entities.map { EntityChange($0) }, in: schema)
   }
 
-  private static func lines(
-    _ schema: Schema, between newLine: String, indent: String
+  /// The definitions as JSON. `explicit` writes numbers where they follow from names or from
+  /// numbers in use, too.
+  static func text(
+    of changes: [EntityChange], in schema: Schema, explicit: Bool = false,
+    isMultiline: Bool = false
   ) -> ContiguousArray<UInt8> {
-    var text = ContiguousArray<UInt8>("{\"entities\":[".utf8)
-    for (index, entity) in schema.entities.enumerated() {
-      text.append(contentsOf: "\(index == 0 ? "" : ",")\(newLine)\(indent)".utf8)
-      var head = JSONWriter()
-      head.beginObject()
-      write(headOf: entity, to: &head)
-      text.append(contentsOf: head.bytes)
+    let (start, indent) = isMultiline ? ("\n  ", " ") : ("", "")
+    var json = JSONWriter()
+    json.beginObject()
+    json.beginArray("entities")
+    for change in changes {
+      let definition = change.definition
+      // Names that a partial definition refers to.
+      let entity = schema.entity(numbered: change.number) ?? definition
+      var object = JSONWriter()
+      object.beginObject()
+      write(headOf: definition, to: &object, explicit: explicit)
+      object.flag("partial", change.isPartial)
       let lists = [
-        ("attributes", entity.attributes.map { object(of: $0) }),
-        ("relationships", entity.relationships.map { object(of: $0, schema) }),
-        ("indexes", entity.indexes.filter(\.isKnown).map { object(of: $0, entity) }),
+        ("attributes", definition.attributes.map(\.members)),
+        ("relationships", definition.relationships.map { $0.named(in: schema, explicit).members }),
+        (
+          "indexes",
+          definition.indexes.filter(\.isKnown).map { $0.named(in: entity, explicit).members }
+        ),
       ]
       for (name, items) in lists where !items.isEmpty {
-        text.append(
-          contentsOf: ",\(newLine)\(indent)\(newLine.isEmpty ? "" : " ")\"\(name)\":[".utf8)
-        for (index, item) in items.enumerated() {
-          let comma = index == 0 ? "" : ","
-          text.append(contentsOf: "\(comma)\(newLine)\(indent)\(indent)".utf8)
-          text.append(contentsOf: item)
+        object.key(quoted: ContiguousArray("\(start)\(indent)\"\(name)\":".utf8))
+        object.beginArray()
+        for item in items {
+          var line = JSONWriter()
+          line.definition(item)
+          object.verbatim("\(start)\(indent)\(indent)".utf8 + line.bytes)
         }
-        text.append(UInt8(ascii: "]"))
+        object.endArray()
       }
-      text.append(UInt8(ascii: "}"))
+      if !change.droppedIndexes.isEmpty {
+        object.beginArray("droppedIndexes")
+        for number in change.droppedIndexes { object.int(Int64(number)) }
+        object.endArray()
+      }
+      object.endObject()
+      json.verbatim(start.utf8 + object.bytes)
     }
-    text.append(contentsOf: "]}".utf8)
-    return text
+    json.endArray()
+    json.endObject()
+    return json.bytes
   }
 
-  /// Writes the members of an entity besides its lists. `explicit` writes the next number where it
-  /// follows from the numbers in use, too.
-  static func write(headOf entity: Entity, to json: inout JSONWriter, explicit: Bool = false) {
+  /// Writes the members of an entity besides its lists.
+  private static func write(headOf entity: Entity, to json: inout JSONWriter, explicit: Bool) {
     json.member("name", entity.name)
     if entity.number > 0 { json.member("number", Int64(entity.number)) }
     if let display = entity.displayName { json.member("display", display) }
@@ -77,94 +95,32 @@ package enum SchemaJSON {
     }
     json.endArray()
   }
+}
 
-  static func object(of attribute: Attribute) -> ContiguousArray<UInt8> {
-    var json = JSONWriter()
-    json.beginObject()
-    json.member("name", attribute.name)
-    if attribute.number > 0 { json.member("number", Int64(attribute.number)) }
-    json.member("type", "\(attribute.type)")
-    if !attribute.isOptional { json.member("optional", false) }
-    if let value = attribute.defaultValue { json.member("default", value, as: attribute.type) }
-    json.flag("unique", attribute.isUnique)
-    json.flag("preservedAfterDeletion", attribute.isPreservedAfterDeletion)
-    let rules = attribute.validation
-    if let value = rules.minimum { json.member("minimum", value, as: attribute.type) }
-    if let value = rules.maximum { json.member("maximum", value, as: attribute.type) }
-    if let length = rules.minimumLength { json.member("minimumLength", length) }
-    if let length = rules.maximumLength { json.member("maximumLength", length) }
-    if !rules.oneOf.isEmpty {
-      json.beginArray("oneOf")
-      for value in rules.oneOf { json.value(value, as: attribute.type) }
-      json.endArray()
-    }
-    json.flag("removed", attribute.isRemoved)
-    json.endObject()
-    return json.bytes
-  }
-
-  /// The relationship as JSON. `explicit` writes the number of the destination besides its name.
-  static func object(
-    of relationship: Relationship, _ schema: Schema, explicit: Bool = false
-  ) -> ContiguousArray<UInt8> {
-    var json = JSONWriter()
-    json.beginObject()
-    json.member("name", relationship.name)
-    if relationship.number > 0 { json.member("number", Int64(relationship.number)) }
-    // Without a number, only the name is known.
-    let destination =
-      relationship.destination == 0 ? nil : schema.entity(numbered: relationship.destination)
-    json.member("to", destination?.name ?? relationship.destinationName)
-    if !relationship.isOptional { json.member("optional", false) }
-    json.flag("toMany", relationship.isToMany)
-    json.flag("ordered", relationship.isOrdered)
-    json.flag("removed", relationship.isRemoved)
+extension Relationship {
+  /// The relationship with the name of its destination; with the number only if it says more than
+  /// the name, or if that is asked for.
+  fileprivate func named(in schema: Schema, _ explicit: Bool) -> Relationship {
+    var result = self
+    let target = destination == 0 ? nil : schema.entity(numbered: destination)
+    if let target { result.destinationName = target.name }
     // A removed entity's name may be in use again; the number says which is meant.
-    if let destination, explicit || destination.isRemoved {
-      json.member("toNumber", Int64(destination.number))
-    }
-    json.endObject()
-    return json.bytes
+    if target == nil || !explicit && target?.isRemoved == false { result.destination = 0 }
+    return result
   }
+}
 
-  /// The index as JSON. `explicit` writes the numbers of its properties besides their names.
-  static func object(
-    of index: IndexDescription, _ entity: Entity, explicit: Bool = false
-  ) -> ContiguousArray<UInt8> {
-    var json = JSONWriter()
-    json.beginObject()
-    json.member("name", index.name)
-    if index.number > 0 { json.member("number", Int64(index.number)) }
-    json.beginArray("on")
-    for element in index.elements {
-      json.beginObject()
-      let name = element.property == 0 ? nil : entity.propertyName(element.property)
-      json.member("property", name ?? element.propertyName)
-      // As for relationships: a removed property's name may be in use again.
-      if let name, explicit || entity.propertyNumber(named: name) != element.property {
-        json.member("number", Int64(element.property))
-      }
-      json.flag("descending", element.isDescending)
-      if element.countsNullAsGreatest { json.member("nullsFirst", element.nullsFirst) }
-      json.endObject()
+extension IndexDescription {
+  /// The index with the names of its properties, and numbers as above.
+  fileprivate func named(in entity: Entity, _ explicit: Bool) -> IndexDescription {
+    var result = self
+    result.updateReferences { name, number, _ in
+      let known = number == 0 ? nil : entity.propertyName(number)
+      if let known { name = known }
+      let isClear = !explicit && entity.propertyNumber(named: name) == number
+      if isClear || known == nil { number = 0 }
     }
-    json.endArray()
-    json.flag("unique", index.isUnique)
-    if let word = index.kind.word { json.flag(word, true) }
-    if !index.tests.isEmpty {
-      json.beginArray("where")
-      for test in index.tests {
-        json.beginObject()
-        json.member("property", entity.propertyName(of: test))
-        if explicit { json.member("number", Int64(test.property)) }
-        json.member("is", test.comparison.description)
-        json.member("value", test.value, as: .any)
-        json.endObject()
-      }
-      json.endArray()
-    }
-    json.endObject()
-    return json.bytes
+    return result
   }
 }
 
@@ -172,13 +128,5 @@ extension JSONWriter {
   /// Writes a member that is true; nothing for false.
   mutating func flag(_ name: String, _ value: Bool) {
     if value { member(name, true) }
-  }
-}
-
-extension Entity {
-  /// The highest number of the entity's properties and indexes; 0 if none has one.
-  package var highestPropertyNumber: PropertyNumber {
-    let numbers = attributes.map(\.number) + relationships.map(\.number) + indexes.map(\.number)
-    return numbers.max() ?? 0
   }
 }

@@ -2,7 +2,7 @@
 /// add: items of tag, length and bytes, tags rising. Readers skip what they do not know, rewrites
 /// keep it as it is.
 ///
-/// FORMAT.md, "Extension areas", lists the tags.
+/// FORMAT.md, "Extension areas", lists the tags. Those of properties stand with their `fields`.
 package enum ExtensionArea {
   /// In a transaction: its clock had jumped back. No bytes.
   package static let clockJump: UInt64 = 1
@@ -10,8 +10,6 @@ package enum ExtensionArea {
   static let erasure: UInt64 = 2
   /// In a definition of an entity: the edits of the schema that were made.
   static let madeEdits: UInt64 = 1
-  /// In a definition of a relationship: every object has one. No bytes.
-  static let required: UInt64 = 1
   /// In a directory: how many transactions up to it say so. A number.
   static let clockJumps: UInt64 = 1
   /// In a directory: the checkpoint before it. Offset and number.
@@ -99,17 +97,6 @@ package enum ExtensionArea {
     for item in others where item.tag < tag { append(item.tag, item.bytes, to: &result) }
     append(tag, bytes, to: &result)
     for item in others where item.tag > tag { append(item.tag, item.bytes, to: &result) }
-    return result
-  }
-
-  /// The items of an area without the one of this tag.
-  static func removing(
-    _ tag: UInt64, from items: ContiguousArray<UInt8>
-  ) -> ContiguousArray<UInt8> {
-    var result: ContiguousArray<UInt8> = []
-    for item in self.items(of: items) where item.tag != tag {
-      append(item.tag, item.bytes, to: &result)
-    }
     return result
   }
 

@@ -110,10 +110,7 @@ extension SchemaCodec {
 // Relationships and indexes.
 extension SchemaCodec {
   static func encode(_ relationship: Relationship, into bytes: inout ContiguousArray<UInt8>) {
-    var extensions = relationship.extensions
-    if !relationship.isOptional {
-      extensions = ExtensionArea.adding(ExtensionArea.required, [], to: extensions)
-    }
+    let extensions = DefinitionItems.area(of: relationship, besides: relationship.extensions)
     bytes.append(varInt: UInt64(relationship.number))
     bytes.append(string: relationship.name)
     bytes.append(
@@ -135,12 +132,8 @@ extension SchemaCodec {
     relationship.isRemoved = flags & 4 != 0
     relationship.destination = try reader.readVarUInt32()
     if flags & 8 != 0 {
-      let items = try ExtensionArea.readSome(&reader)
-      relationship.isOptional = !ExtensionArea.has(ExtensionArea.required, in: items)
-      guard ExtensionArea.saysNothing(ExtensionArea.required, in: items) else {
-        throw reader.invalid("a required relationship with bytes")
-      }
-      relationship.extensions = ExtensionArea.removing(ExtensionArea.required, from: items)
+      let area = try ExtensionArea.readSome(&reader)
+      relationship.extensions = try DefinitionItems.adopt(area, into: &relationship, at: reader)
     }
     return relationship
   }

@@ -57,26 +57,21 @@ package struct EntityChange: Hashable, Sendable {
     if definition.nextPropertyNumber < before.nextPropertyNumber {
       return "a change of entity \(number) that takes numbers back"
     }
-    for number in definition.attributes.lazy.map(\.number)
-    where before.relationships.has(number) || before.indexes.has(number) {
-      return clash(number)
-    }
-    for number in definition.relationships.lazy.map(\.number)
-    where before.attributes.has(number) || before.indexes.has(number) {
-      return clash(number)
-    }
-    for number in definition.indexes.lazy.map(\.number)
-    where before.attributes.has(number) || before.relationships.has(number) {
-      return clash(number)
+    let known = [before.attributes.has, before.relationships.has, before.indexes.has]
+    let listed = [
+      definition.attributes.map(\.number), definition.relationships.map(\.number),
+      definition.indexes.map(\.number),
+    ]
+    for (list, numbers) in listed.enumerated() {
+      for number in numbers where known.indices.contains(where: { $0 != list && known[$0](number) })
+      {
+        return "number \(number) of entity \(self.number) given twice"
+      }
     }
     for number in droppedIndexes where !before.indexes.has(number) {
       return "entity \(self.number) has no index \(number) to drop"
     }
     return nil
-  }
-
-  private func clash(_ number: PropertyNumber) -> String {
-    "number \(number) of entity \(self.number) given twice"
   }
 }
 

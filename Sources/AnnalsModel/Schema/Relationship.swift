@@ -117,6 +117,23 @@ public struct IndexDescription: Hashable, Sendable {
   /// Whether this version knows the definition.
   package var isKnown: Bool { laterDefinition.isEmpty }
 
+  /// Calls `body` with the name and the number of each property that it refers to, and whether that
+  /// is in its condition.
+  package mutating func updateReferences<E: Error>(
+    _ body: (inout String, inout PropertyNumber, _ isTested: Bool) throws(E) -> Void
+  ) throws(E) {
+    for place in elements.indices {
+      var element = elements[place]
+      try body(&element.propertyName, &element.property, false)
+      elements[place] = element
+    }
+    for place in tests.indices {
+      var test = tests[place]
+      try body(&test.propertyName, &test.property, true)
+      tests[place] = test
+    }
+  }
+
   /// Whether the key or the condition uses this property.
   func names(_ property: PropertyNumber) -> Bool {
     elements.contains { $0.property == property } || tests.contains { $0.property == property }

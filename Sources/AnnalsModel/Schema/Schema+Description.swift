@@ -16,8 +16,8 @@ extension Schema: CustomStringConvertible {
           ? relationship.destinationName
           : self.entity(numbered: relationship.destination)?.name ?? ""
         let kind = relationship.isToMany ? (relationship.isOrdered ? "ordered " : "any ") : ""
-        let rule = relationship.isRequired ? ", required" : ""
-        lines.append("  \(relationship.name): \(kind)\(target)\(rule)")
+        let parts = ["\(relationship.name): \(kind)\(target)"] + relationship.texts
+        lines.append("  " + parts.joined(separator: ", "))
       }
       for index in entity.indexes {
         var line = "  \(index.isUnique ? "unique index" : "index") \(index.name)"
@@ -34,18 +34,6 @@ extension Schema: CustomStringConvertible {
 extension Attribute: CustomStringConvertible {
   /// Name, type and rules: `pages: int64, required, default 1, from 0`.
   public var description: String {
-    var parts = ["\(name): \(type)"]
-    if !isOptional { parts.append("required") }
-    if isUnique { parts.append("unique") }
-    if let defaultValue { parts.append("default \(defaultValue.conditionText)") }
-    if isPreservedAfterDeletion { parts.append("kept in tombstones") }
-    if let least = validation.minimum { parts.append("from \(least.conditionText)") }
-    if let greatest = validation.maximum { parts.append("up to \(greatest.conditionText)") }
-    if let least = validation.minimumLength { parts.append("length from \(least)") }
-    if let greatest = validation.maximumLength { parts.append("length up to \(greatest)") }
-    if !validation.oneOf.isEmpty {
-      parts.append("one of \(validation.oneOf.map(\.conditionText).joined(separator: " "))")
-    }
-    return parts.joined(separator: ", ")
+    (["\(name): \(type)"] + texts).joined(separator: ", ")
   }
 }

@@ -123,6 +123,17 @@ package struct UniqueRule: Hashable, Sendable {
 }
 
 extension Entity {
+  /// Attributes and relationships, including removed ones. O(properties).
+  package var properties: [(number: PropertyNumber, name: String, isRemoved: Bool)] {
+    attributes.map { ($0.number, $0.name, $0.isRemoved) }
+      + relationships.map { ($0.number, $0.name, $0.isRemoved) }
+  }
+
+  /// The highest number of the entity's properties and indexes; 0 if none has one.
+  package var highestPropertyNumber: PropertyNumber {
+    (properties.map(\.number) + indexes.map(\.number)).max() ?? 0
+  }
+
   /// The numbers of the properties that were removed.
   package var removedProperties: Set<PropertyNumber> {
     var result: Set<PropertyNumber> = []
@@ -141,17 +152,13 @@ extension Entity {
   /// The numbers of the removed properties that have this name.
   package func removedProperties(named name: String) -> [PropertyNumber] {
     DefinitionProbe.count(attributes.count + relationships.count)
-    return attributes.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
-      + relationships.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
+    return properties.filter { $0.isRemoved && $0.name.hasSameBytes(as: name) }.map(\.number)
   }
 
   /// Whether this definition removes or renames the entity, or properties, of the one before.
   package func removesOrRenames(_ before: Entity) -> Bool {
-    let names =
-      before.attributes.map { ($0.number, $0.name) }
-      + before.relationships.map { ($0.number, $0.name) }
-    return removesAnything(of: before) || !name.hasSameBytes(as: before.name)
-      || names.contains { propertyName($0)?.hasSameBytes(as: $1) != true }
+    removesAnything(of: before) || !name.hasSameBytes(as: before.name)
+      || before.properties.contains { propertyName($0.number)?.hasSameBytes(as: $0.name) != true }
   }
 
   /// Whether this definition removes the entity, or properties, of the one before.

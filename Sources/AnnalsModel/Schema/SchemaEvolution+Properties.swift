@@ -28,7 +28,8 @@ extension SchemaMerge {
     if required.isOptional, !merged.isOptional, objectCount > 0 {
       noteBackfill(of: merged, in: schema.entities[index].number)
     }
-    guard merged.grow(toHold: required) else { return }
+    _ = merged.grow(toHold: required)
+    if merged == schema.entities[index].attributes[position] { return }
     // Each schema is valid by itself, but the rules of both together may not be.
     let faults = merged.conflicts(of: name)
     guard faults.isEmpty else { return conflicts += faults }
@@ -67,19 +68,14 @@ extension SchemaMerge {
     }
     let number = schema.entities[target].number
     if let place = names.relationships[required.name] {
-      let stored = schema.entities[index].relationships[place]
+      var stored = schema.entities[index].relationships[place]
       if stored.destination != number {
         let name = schema.entity(numbered: stored.destination)?.name ?? ""
         refuse("the store has it lead to \(name), not to \(schema.entities[target].name)")
       }
-      if stored.isToMany != required.isToMany {
-        let (own, other) = stored.isToMany ? ("many", "one") : ("one", "many")
-        refuse("the store has it to-\(own), not to-\(other)")
-      } else if required.isOrdered, !stored.isOrdered {
-        refuse("the store has it unordered, not ordered")
-      } else if stored.isOptional != required.isOptional {
-        // A narrowing is checked at the end of the transaction, with the values that it sets.
-        schema.entities[index].relationships[place].isOptional = required.isOptional
+      for reason in stored.grow(toHold: required) { refuse(reason) }
+      if stored != schema.entities[index].relationships[place] {
+        schema.entities[index].relationships[place] = stored
         markChanged(index)
       }
       return
@@ -100,36 +96,29 @@ extension SchemaMerge {
   }
 
   mutating func add(_ required: IndexDescription, of program: Entity, to index: Int) {
+    let entity = schema.entities[index].name
+    func refuse(_ reason: String) { report(.incompatibleIndex, entity, required.name, reason) }
     var added = required
-    for position in added.elements.indices {
-      let name = program.propertyName(of: added.elements[position])
+    var isWhole = true
+    added.updateReferences { name, property, _ in
+      if name.isEmpty { name = program.propertyName(property) ?? "" }
       // A property that could not be added has its own conflict.
-      guard let number = number(ofProperty: name, of: index) else { return }
-      added.elements[position].property = number
-      added.elements[position].propertyName = ""
+      guard let number = number(ofProperty: name, of: index) else { return isWhole = false }
+      (name, property) = ("", number)
     }
-    for position in added.tests.indices {
-      let name = program.propertyName(of: added.tests[position])
-      guard let number = number(ofProperty: name, of: index) else { return }
-      added.tests[position].property = number
-      added.tests[position].propertyName = ""
-    }
+    guard isWhole else { return }
     if let position = names.indexes[required.name] {
       let stored = schema.entities[index].indexes[position]
       if !stored.isKnown {
-        let reason = "the store has an index of this name that only a newer version knows"
-        report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
+        refuse("the store has an index of this name that only a newer version knows")
       } else if stored.kind != added.kind {
         let isPlain = stored.kind.word == nil
-        let title = isPlain ? "no \(added.kind.title)" : "a \(stored.kind.title)"
-        let reason = "the store has it as \(title)"
-        report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
+        refuse(
+          "the store has it as \(isPlain ? "no \(added.kind.title)" : "a \(stored.kind.title)")")
       } else if stored.elements != added.elements {
-        let reason = "the store has an index of this name over other properties or in another order"
-        report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
+        refuse("the store has an index of this name over other properties or in another order")
       } else if stored.tests != added.tests {
-        let reason = "the store has an index of this name over objects of another condition"
-        report(.incompatibleIndex, schema.entities[index].name, required.name, reason)
+        refuse("the store has an index of this name over objects of another condition")
       } else if required.isUnique, !stored.isUnique {
         schema.entities[index].indexes[position].isUnique = true
         markChanged(index)
@@ -143,7 +132,7 @@ extension SchemaMerge {
     }
     if let misfit = schema.entities[index].misfit(of: added) {
       let reason = "the store has \"\(misfit.name)\" as \(misfit.type)"
-      return report(.invalidIndex, schema.entities[index].name, required.name, reason)
+      return report(.invalidIndex, entity, required.name, reason)
     }
     guard let number = assignNumber(of: index, for: added.name) else { return }
     added.number = number
@@ -169,57 +158,5 @@ extension SchemaMerge {
   private func number(ofProperty name: String, of index: Int) -> PropertyNumber? {
     if let place = names.attributes[name] { return schema.entities[index].attributes[place].number }
     return names.relationships[name].map { schema.entities[index].relationships[$0].number }
-  }
-}
-
-extension Attribute {
-  /// Widens this attribute to hold what `required` holds. Returns whether anything changed.
-  fileprivate mutating func grow(toHold required: Attribute) -> Bool {
-    var didGrow = false
-    func set<T: Equatable>(_ value: inout T, to newValue: T) {
-      guard value != newValue else { return }
-      value = newValue
-      didGrow = true
-    }
-    if type.widens(to: required.type) { set(&type, to: required.type) }
-    if required.isOptional { set(&isOptional, to: true) }
-    if required.isUnique { set(&isUnique, to: true) }
-    if required.isPreservedAfterDeletion { set(&isPreservedAfterDeletion, to: true) }
-    if defaultValue == nil, let value = required.defaultValue, !value.isNull {
-      set(&defaultValue, to: value)
-    }
-    set(&validation, to: validation.grown(toHold: required.validation, as: type))
-    return didGrow
-  }
-}
-
-extension Validation {
-  /// The looser of both rules; a rule that only one has is kept.
-  fileprivate func grown(toHold other: Validation, as type: AttributeType) -> Validation {
-    var result = self
-    for value in other.oneOf where !result.oneOf.contains(value) { result.oneOf.append(value) }
-    // Rules for one kind do not apply to values of any kind.
-    if type == .any {
-      result.minimum = nil
-      result.maximum = nil
-      result.minimumLength = nil
-      result.maximumLength = nil
-      return result
-    }
-    result.minimum = looser(minimum, other.minimum) { bound, value in
-      Validation(minimum: bound).violation(of: value) != nil
-    }
-    result.maximum = looser(maximum, other.maximum) { bound, value in
-      Validation(maximum: bound).violation(of: value) != nil
-    }
-    result.minimumLength = looser(minimumLength, other.minimumLength) { $0 > $1 }
-    result.maximumLength = looser(maximumLength, other.maximumLength) { $0 < $1 }
-    return result
-  }
-
-  /// The one that is there, or the second if the first would refuse it.
-  private func looser<T>(_ first: T?, _ second: T?, refuses: (T, T) -> Bool) -> T? {
-    guard let first, let second else { return first ?? second }
-    return refuses(first, second) ? second : first
   }
 }

@@ -52,8 +52,10 @@ enum SchemaText {
 
   private static func text(_ relationship: Relationship, in schema: Schema) -> String {
     let name = schema.entity(numbered: relationship.destination)?.name ?? "object"
-    if relationship.isToMany { return "[\(name)]" }
-    return relationship.isOptional ? name : "\(name) (required)"
+    let rules =
+      relationship.texts.isEmpty
+      ? "" : " (\(relationship.texts.joined(separator: ", ")))"
+    return (relationship.isToMany ? "[\(name)]" : name) + rules
   }
 
   private static func keys(of index: IndexDescription, in entity: Entity) -> String {

@@ -1,0 +1,88 @@
+// What relationships and indexes consist of, and how relationships follow programs.
+
+extension Relationship: Definition {
+  package static let title = "relationship"
+
+  package static let fields: [DefinitionField<Relationship>] = [
+    .text("name", \.name),
+    .number("number", \.number),
+    // The same destination is checked where names are known.
+    .text("to", \.destinationName).needed("does not say to which entity"),
+    .flag("optional", \.isOptional, unless: true).said("required")
+      .item(1, "every object has one")
+      .grows { stored, needed in
+        // A narrowing is checked at the end of the transaction, with the values that it sets.
+        stored.isOptional = needed.isOptional
+        return nil
+      },
+    .flag("toMany", \.isToMany)
+      .grows { stored, needed in
+        guard stored.isToMany != needed.isToMany else { return nil }
+        let (own, other) = stored.isToMany ? ("many", "one") : ("one", "many")
+        return "the store has it to-\(own), not to-\(other)"
+      },
+    .flag("ordered", \.isOrdered)
+      .grows { stored, needed in
+        needed.isOrdered && !stored.isOrdered && stored.isToMany == needed.isToMany
+          ? "the store has it unordered, not ordered" : nil
+      },
+    .flag("removed", \.isRemoved),
+    .number("toNumber", \.destination),
+  ]
+
+  package init() { self.init("", to: "") }
+}
+
+extension IndexDescription: Definition {
+  package static let title = "index"
+
+  package static let fields: [DefinitionField<IndexDescription>] =
+    [
+      .text("name", \.name),
+      .number("number", \.number),
+      .list("on", \.elements).needed("is on no property"),
+      .flag("unique", \.isUnique),
+    ]
+    + IndexKind.allCases.compactMap { kind in
+      kind.word.map { word in
+        DefinitionField(word, .flag(usual: false)) {
+          $0.kind == kind ? .flag(true) : nil
+        } set: {
+          if case .flag(true) = $1 { $0.kind = kind }
+        }
+      }
+    } + [.list("where", \.tests)]
+
+  package init() { self.init("", []) }
+}
+
+extension IndexElement: Definition {
+  package static let title = "index's property"
+
+  package static let fields: [DefinitionField<IndexElement>] = [
+    .text("property", \.propertyName),
+    .number("number", \.property),
+    .flag("descending", \.isDescending),
+    // After the direction, on which its meaning depends.
+    DefinitionField("nullsFirst", .flag(usual: false)) {
+      $0.countsNullAsGreatest ? .flag($0.nullsFirst) : nil
+    } set: {
+      if case .flag(let isFirst) = $1 { $0.nullsFirst = isFirst }
+    },
+  ]
+
+  package init() { self.init("") }
+}
+
+extension IndexTest: Definition {
+  package static let title = "comparison"
+
+  package static let fields: [DefinitionField<IndexTest>] = [
+    .text("property", \.propertyName),
+    .number("number", \.property),
+    .word("is", \.comparison, refusal: "is none of ==, !=, <, <=, > and >="),
+    .any("value", \.value),
+  ]
+
+  package init() { self.init("", .equal, .null) }
+}
