@@ -277,16 +277,17 @@ extension Schema {
 }
 
 extension Schema {
-  /// This schema as a program states it, with relationships optional where the store has them so:
-  /// lines do not narrow.
+  /// This schema as a program states it, with relationships optional where the store has them so,
+  /// and without delete rules for those that it has: lines do not narrow.
   func asLoose(as store: Schema) -> Schema {
     var result = self
     for place in result.entities.indices {
       guard let stored = store.entity(named: result.entities[place].name) else { continue }
       for index in result.entities[place].relationships.indices {
         let name = result.entities[place].relationships[index].name
-        guard stored.relationship(named: name)?.isOptional == true else { continue }
-        result.entities[place].relationships[index].isOptional = true
+        guard let known = stored.relationship(named: name) else { continue }
+        result.entities[place].relationships[index].deleteRule = nil
+        if known.isOptional { result.entities[place].relationships[index].isOptional = true }
       }
     }
     return result

@@ -51,7 +51,7 @@ extension State {
   private mutating func adoptIndexes() throws(StateFault) {
     for entity in schema.entities {
       guard let table = findTable(entity.number),
-        table.indexes.map(\.shape) != entity.indexShapes
+        table.indexes.map(\.shape) != entity.keptShapes
       else { continue }
       try writableTable(entity.number, row: 0).defineIndexes(entity)
     }

@@ -36,6 +36,7 @@ extension Table {
           let presence = try contains(row) ? try appendKey(row, of: index.keys, to: &key) : .none
           count += 1
           let held = leaf.entries.bytes[leaf.entries.range(entry)]
+          if let length = index.keys.lengthOfMany { key = key.part(held, length: length) }
           let isRight = index.shape.isUnique ? key.starts(with: held) : key.elementsEqual(held)
           if presence != .key || !isRight {
             result.append("\(name): an entry for row \(row) that does not have that key")
@@ -70,9 +71,22 @@ extension Table {
     var key: ContiguousArray<UInt8> = []
     while let row = try cursor.next() {
       key.removeAll(keepingCapacity: true)
-      if try appendKey(row, of: index.keys, to: &key) == .key { keyed += 1 }
+      if try appendKey(row, of: index.keys, to: &key) == .key {
+        keyed += index.keys.lengthOfMany.map { key.count / $0 } ?? 1
+      }
     }
     let placed = keyed - index.unplaced.count { $0.holder != 0 }
     if placed != count { result.append("\(name): \(count) entries for \(placed) keys") }
+  }
+}
+
+extension ContiguousArray<UInt8> {
+  /// The one of the joined keys, of this length each, that is `held`; empty if none is.
+  fileprivate func part(_ held: ArraySlice<UInt8>, length: Int) -> ContiguousArray<UInt8> {
+    for start in stride(from: 0, to: count, by: length)
+    where self[start..<start + length].elementsEqual(held) {
+      return ContiguousArray(held)
+    }
+    return []
   }
 }

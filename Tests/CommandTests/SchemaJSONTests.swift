@@ -21,7 +21,8 @@ import Testing
     attributes[0].isRemoved = true
     var post = Entity("Post", attributes: attributes, displayName: "string")
     post.number = 1
-    var tags = Relationship("tags", to: "Tag", isToMany: true, isOrdered: true)
+    var tags = Relationship(
+      "tags", to: "Tag", isToMany: true, isOrdered: true, onDelete: .cascade, inverse: "posts")
     tags.number = 13
     tags.destination = 2
     var index = IndexDescription(

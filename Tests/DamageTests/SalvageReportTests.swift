@@ -62,7 +62,9 @@ import Testing
         Attribute("name", .string)
         Attribute("count", .int64)
       }
-      Entity("Day") { Relationship("events", to: "Event", isToMany: true, isOrdered: true) }
+      Entity("Day") {
+        Relationship("events", to: "Event", isToMany: true, isOrdered: true, onDelete: .keep)
+      }
     }
     let store = try Store(location, schema: schema, environment: .fixed(seed: 4))
     var events: [ObjectID] = []

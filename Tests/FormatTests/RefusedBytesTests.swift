@@ -191,6 +191,15 @@ struct RefusedBytesTests {
     }
   }
 
+  @Test func rulesOfReferences() {
+    expect(true, "a delete rule", relationships: [1, 2, 1, 98, 8, 1, 3, 3, 1, 3])
+    expect(false, "a delete rule 0", relationships: [1, 2, 1, 98, 8, 1, 3, 3, 1, 0])
+    expect(true, "a delete rule that is not known", relationships: [1, 2, 1, 98, 8, 1, 3, 3, 1, 9])
+    expect(false, "a delete rule without a byte", relationships: [1, 2, 1, 98, 8, 1, 2, 3, 0])
+    expect(true, "an inverse", relationships: [1, 2, 1, 98, 8, 1, 3, 5, 1, 99])
+    expect(false, "an inverse that is no text", relationships: [1, 2, 1, 98, 8, 1, 3, 5, 1, 255])
+  }
+
   @Test func partialDefinitions() {
     func expect(_ isTaken: Bool, _ what: String, _ rest: [UInt8], flags: UInt8 = 8) {
       self.expect(isTaken, [1, 1, flags, 1, 65, 9] + rest, what) {

@@ -25,12 +25,12 @@ enum SampleSchema {
     post.attributes[1].validation.maximumLength = 7
     post.attributes[1].validation.laterFlags = 0x60
     post.attributes[1].validation.laterRules = [1, 2, 3]
-    var author = Relationship("author", to: "")
+    var author = Relationship("author", to: "", onDelete: .cascade, inverse: "posts")
     author.number = 3
     author.destination = 2
     author.extensions = [4, 0]
     author.isOptional = false
-    var tags = Relationship("tags", to: "", isToMany: true, isOrdered: true)
+    var tags = Relationship("tags", to: "", isToMany: true, isOrdered: true, onDelete: .keep)
     tags.number = 7
     tags.destination = 1
     tags.isRemoved = true

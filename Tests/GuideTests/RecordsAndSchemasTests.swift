@@ -50,8 +50,38 @@ private struct Tight: Record {
     Property("pages", \.pages).range(0...100))
 }
 
+private struct Trip: Record {
+  var name: String
+  static let entity = RecordEntity("Trip", Trip.init, Property("name", \.name))
+
+  static let stops = Inverse(\Stop.trip)
+}
+
+private struct Stop: Record {
+  var place: String
+  var trip: Reference<Trip>?
+  static let entity = RecordEntity(
+    "Stop", Stop.init,
+    Property("place", \.place), Property("trip", \.trip).onDelete(.cascade))
+}
+
 /// The code of *Records and schemas*.
 @Suite struct RecordsAndSchemasTests {
+  @Test func deleteRulesAndInverses() throws {
+    let store = try Store(.memory, records: Trip.self, Stop.self)
+    let japan = try store.write { tx in
+      let japan = try tx.insert(Trip(name: "Japan"))
+      let nara = try tx.insert(Stop(place: "Nara", trip: nil))
+      try tx.add(nara, to: japan, \.stops)
+      try tx.insert(Stop(place: "Kyoto", trip: Reference(japan)))
+      return japan
+    }
+    print(try store.snapshot().objects(japan, \.stops).map(\.place))  // ["Nara", "Kyoto"]
+    try store.write { tx in try tx.delete(japan) }
+    print(try store.snapshot().count(of: Stop.self))  // 0
+    #expect(try store.snapshot().count(of: Stop.self) == 0)
+  }
+
   @Test func referencesAndRules() throws {
     let store = try Store(.memory, records: Place.self, Entry.self)
     let entry = try store.write { tx in

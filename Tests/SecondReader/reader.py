@@ -30,6 +30,7 @@ MAX_PAYLOAD = 16777216
 MAX_DECODED = 67108864
 
 NULL, BOOL, INT, DOUBLE, STRING, DATE, UUID, URL, DATA, JSON, OBJECT, OBJECTS, ERASED = range(13)
+REFERENCES = 1 << 20  # in place of the flags of an index: that of a relationship
 ANY = 13
 LARGE, EDITS = 16, 32
 
@@ -324,7 +325,17 @@ class Entity:
         """Indexes: number to their flags, properties with flags, and tests."""
         out = {a.number: (1, [(a.number, 0)], []) for a in self.attributes if a.flags & 2 and not a.flags & 8}
         out.update({i.number: (i.flags, i.properties, i.tests) for i in self.indexes if i.known})
+        out.update({r.number: (REFERENCES, [(r.number, 0)], []) for r in self.relationships if r.indexed})
         return out
+
+    def reference_keys(self, p, row, o):
+        """The keys that an object has in a reference index, and the row behind each."""
+        v = o.get(p)
+        if v is None or v[0] & 15 not in (OBJECT, OBJECTS):
+            return []
+        targets = v[1] if v[0] & 15 == OBJECTS else [v[1]]
+        rows = {target for _, target in targets}
+        return [(t - 1).to_bytes(5, "big") + (row - 1).to_bytes(5, "big") for t in rows]
 
     def passes(self, tests, o):
         """Whether all tests of a partial index are true of an object."""
@@ -419,10 +430,15 @@ class Relationship:
         self.number, self.name, self.flags, self.target = c.number32(), c.string(), c.u8(), c.number32()
         need(self.flags < 16, "unknown flags of a relationship")
         met_flags("relationship flag", self.flags)
+        self.indexed = False
         if self.flags & 8:
             items = extension_area(c)
             need(items, "an empty extension area")
             need(not items.get(1), "a required relationship with bytes")
+            need(3 not in items or (len(items[3]) == 1 and items[3] != b"\0"), "no delete rule")
+            items.get(5, b"").decode("utf-8")
+            has_rule = items.get(3) in (b"\1", b"\2", b"\3")
+            self.indexed = not self.flags & 4 and (has_rule or 5 in items)
 
     def holds(self, kind):
         return kind == ERASED or kind == (OBJECTS if self.flags & 1 else OBJECT)
@@ -1362,7 +1378,9 @@ class Checkpoint:
         flags, properties, tests = definition.rules()[rule]
         unique = flags & 1 == 1
         passing = ((row, o) for row, o in objects.items() if definition.passes(tests, o))
-        if flags & 8:
+        if flags == REFERENCES:
+            keys = ((key, row) for row, o in passing for key in definition.reference_keys(properties[0][0], row, o))
+        elif flags & 8:
             keys = ((definition.box_key(properties, row, o), row) for row, o in passing)
         else:
             keys = ((definition.key(unique, properties, row, o), row) for row, o in passing)

@@ -25,9 +25,11 @@ enum ModelSchema {
     var one = Relationship("one", to: "")
     one.number = toOne
     one.destination = second
+    one.deleteRule = .cascade
     var many = Relationship("many", to: "", isToMany: true)
     many.number = toMany
     many.destination = second
+    many.inverseName = "all"
     entity.relationships = [one, many]
     entity.indexes = [
       index(15, [.init("", isDescending: true)], of: [7]),

@@ -12,9 +12,9 @@ import Testing
         "pages", .int64, isOptional: false, default: 1,
         validation: Validation(minimum: 0, maximum: 9))
       Attribute("mood", .string, validation: Validation(maximumLength: 8, oneOf: ["glad", "calm"]))
-      Relationship("place", to: "Place")
-      Relationship("others", to: "Place", isToMany: true)
-      Relationship("way", to: "Place", isToMany: true, isOrdered: true)
+      Relationship("place", to: "Place", onDelete: .cascade, inverse: "entries")
+      Relationship("others", to: "Place", isToMany: true, onDelete: .nullify)
+      Relationship("way", to: "Place", isToMany: true, isOrdered: true, onDelete: .keep)
       IndexDescription("pages", [IndexElement("pages")])
       IndexDescription("many", [IndexElement("mood")], where: .compare("pages", .greater, 5))
     }
@@ -27,8 +27,8 @@ import Testing
         id: string, required, unique
         pages: int64, required, default 1, from 0, up to 9
         mood: string, length up to 8, one of "glad" "calm"
-        place: Place
-        others: any Place
+        place: Place, on delete cascade, inverse entries
+        others: any Place, on delete nullify
         way: ordered Place
         index pages
         index many where pages > 5

@@ -13,7 +13,8 @@ private struct Topic: Record {
 
 private struct Shelf: Record {
   var topics: [Reference<Topic>]
-  static let entity = RecordEntity("Shelf", Shelf.init, Property("topics", \.topics))
+  static let entity = RecordEntity(
+    "Shelf", Shelf.init, Property("topics", \.topics).onDelete(.keep))
 }
 
 private struct Note: Record {
@@ -23,8 +24,9 @@ private struct Note: Record {
   var others: [ObjectID]
   var day: Date? = Date(timeIntervalSince1970: 0)
   static let entity = RecordEntity(
-    "Note", Note.init, Property("title", \.title).indexed(), Property("topics", \.topics),
-    Property("shelf", \.shelf), Property("others", \.others, to: Topic.self),
+    "Note", Note.init, Property("title", \.title).indexed(),
+    Property("topics", \.topics).onDelete(.keep),
+    Property("shelf", \.shelf), Property("others", \.others, to: Topic.self).onDelete(.keep),
     Property("day", \.day))
 }
 

@@ -23,7 +23,8 @@ extension ModelRun {
               Entity(
                 entity.name,
                 relationships: [
-                  Relationship(name, to: target.name, isToMany: self.random.chance(50))
+                  Relationship(
+                    name, to: target.name, isToMany: self.random.chance(50), onDelete: .keep)
                 ]
               ), Entity(target.name),
             ].uniqued()))
@@ -131,8 +132,9 @@ extension ModelRun {
   private func add(_ entity: Entity, _ other: Entity) throws {
     var entity = entity
     entity.relationships = [
-      Relationship("other", to: other.name),
-      Relationship("others", to: other.name, isToMany: true, isOrdered: random.chance(50)),
+      Relationship("other", to: other.name, onDelete: .keep),
+      Relationship(
+        "others", to: other.name, isToMany: true, isOrdered: random.chance(50), onDelete: .keep),
     ]
     entity.attributes.append(newAttribute("value"))
     try changeSchema("add \(entity.name)") {

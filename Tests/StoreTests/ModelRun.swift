@@ -53,9 +53,9 @@ final class ModelRun {
       Attribute("anyKey", .any, isUnique: true)
       Attribute("needed", .int64, isOptional: false)
       Attribute("filled", .string, isOptional: false, default: .string("as usual"))
-      Relationship("one", to: "Beta")
-      Relationship("many", to: "Alpha", isToMany: true)
-      Relationship("list", to: "Beta", isToMany: true, isOrdered: true)
+      Relationship("one", to: "Beta", onDelete: .keep)
+      Relationship("many", to: "Alpha", isToMany: true, onDelete: .keep)
+      Relationship("list", to: "Beta", isToMany: true, isOrdered: true, onDelete: .keep)
       IndexDescription("box", box: ["int32", "date"])
     }
     Entity("Beta") {
@@ -63,7 +63,7 @@ final class ModelRun {
       Attribute("a", .int64)
       Attribute("b", .string, default: .string("b"))
       Attribute("text", .string)
-      Relationship("alpha", to: "Alpha")
+      Relationship("alpha", to: "Alpha", onDelete: .keep)
       IndexDescription("pair", ["a", "b"], isUnique: true)
     }
   }

@@ -15,8 +15,9 @@ private struct Stop: Record, Equatable {
   var next: Reference<Stop>?
   var owner: ObjectID
   static let entity = RecordEntity(
-    "Stop", Stop.init, Property("name", \.name).unique(), Property("line", \.line),
-    Property("next", \.next), Property("owner", \.owner, to: Line.self))
+    "Stop", Stop.init, Property("name", \.name).unique(), Property("line", \.line).onDelete(.keep),
+    Property("next", \.next).onDelete(.keep),
+    Property("owner", \.owner, to: Line.self).onDelete(.keep))
 }
 
 /// The stop of a program before it had lines.
@@ -31,8 +32,9 @@ private struct StopWithoutLine: Record {
   var line: Reference<Line>?
   var owner: ObjectID?
   static let entity = RecordEntity(
-    "Stop", StopWithoutLine.init, Property("name", \.name).unique(), Property("line", \.line),
-    Property("owner", \.owner, to: Line.self))
+    "Stop", StopWithoutLine.init, Property("name", \.name).unique(),
+    Property("line", \.line).onDelete(.keep),
+    Property("owner", \.owner, to: Line.self).onDelete(.keep))
 }
 
 /// A reference that is not optional: every object has one.

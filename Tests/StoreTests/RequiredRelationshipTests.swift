@@ -181,8 +181,10 @@ import Testing
     let before = store.schema
     try store.require(RequiredRelationshipTests.schema(isOptional: true))
     #expect(
-      store.schema.growth(since: before) == ["Stop.line is optional now; it was required"])
+      store.schema.growth(since: before)
+        == ["Stop.line is on delete deny now; it was required, on delete deny"])
     #expect(
-      before.growth(since: store.schema) == ["Stop.line is required now; it was optional"])
+      before.growth(since: store.schema)
+        == ["Stop.line is required, on delete deny now; it was on delete deny"])
   }
 }

@@ -14,8 +14,8 @@ import Testing
         Entity("Account") { Attribute("name", .string, isUnique: true) }
         Entity("Entry") {
           Attribute("text", .string)
-          Relationship("account", to: "Account")
-          Relationship("others", to: "Account", isToMany: true)
+          Relationship("account", to: "Account", onDelete: .keep)
+          Relationship("others", to: "Account", isToMany: true, onDelete: .keep)
         }
       })
     let (a, b, entry) = try store.write { tx in

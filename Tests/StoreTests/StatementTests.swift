@@ -297,7 +297,7 @@ private struct LinkedMemo: Record {
 
   static let entity = RecordEntity(
     "Memo", LinkedMemo.init, Property("id", \.id).unique(),
-    Property("next", \.next, to: LinkedMemo.self), Property("text", \.text))
+    Property("next", \.next, to: LinkedMemo.self).onDelete(.keep), Property("text", \.text))
 }
 
 private struct LongMemo: Record {

@@ -14,11 +14,11 @@ let noteSchema = Schema {
     Attribute("id", .string, isOptional: false, isUnique: true, isPreservedAfterDeletion: true)
     Attribute("text", .string)
     Attribute("count", .int64)
-    Relationship("folder", to: "Folder")
+    Relationship("folder", to: "Folder", onDelete: .keep)
   }
   Entity("Folder") {
     Attribute("name", .string, isUnique: true)
-    Relationship("notes", to: "Note", isToMany: true, isOrdered: true)
+    Relationship("notes", to: "Note", isToMany: true, isOrdered: true, onDelete: .keep)
   }
 }
 

@@ -18,8 +18,8 @@ import Testing
       Attribute("json", .json)
       Attribute("url", .url)
       Attribute("any", .any)
-      Relationship("other", to: "Rule")
-      Relationship("others", to: "Other", isToMany: true)
+      Relationship("other", to: "Rule", onDelete: .keep)
+      Relationship("others", to: "Other", isToMany: true, onDelete: .keep)
     }
     Entity("Other") { Attribute("key", .string, isUnique: true) }
   }

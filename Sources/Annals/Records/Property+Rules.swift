@@ -128,3 +128,38 @@ extension Value {
     return self
   }
 }
+
+extension Property {
+  /// Sets what happens to an object when one that this relationship leads to is deleted:
+  /// `Property("timeline", \.timeline).onDelete(.cascade)`.
+  ///
+  /// Without it, a relationship that is new in a store is `.deny` if it is required, else
+  /// `.nullify`; one that the store has keeps its rule. Where it had none and now gets one, opening
+  /// throws `.invalidSchema` if there are references to deleted objects, and lists them; with
+  /// `.nullifyDangling` it clears them instead. Traps for an attribute.
+  public func onDelete(_ rule: DeleteRule, _ options: DeleteRuleOptions = []) -> Property {
+    relating("a delete rule") {
+      $0.deleteRule = rule
+      $0.deleteRuleOptions = options
+    }
+  }
+
+  /// Names the inverse of this relationship, for programs and commands that know the schema by
+  /// names, and keeps an index of who refers to an object. Record types declare an `Inverse`. Traps
+  /// for an attribute.
+  public func inverse(_ name: String) -> Property {
+    relating("an inverse") { $0.inverseName = name }
+  }
+
+  private func relating(
+    _ what: String, _ change: (inout RelationshipDefinition) -> Void
+  ) -> Property {
+    var copy = self
+    guard var relationship = copy.definition.relationship else {
+      stop("\(definition.name) has \(what), and is no relationship")
+    }
+    change(&relationship)
+    copy.definition.relationship = relationship
+    return copy
+  }
+}

@@ -170,6 +170,12 @@ package struct RelationshipDefinition: Sendable {
   package var isOrdered = false
   /// Whether it always leads to an object.
   package var isRequired = false
+  /// What happens when an object that it leads to is deleted; nil if it does not say.
+  package var deleteRule: DeleteRule?
+  /// What it says besides the rule.
+  package var deleteRuleOptions: DeleteRuleOptions = []
+  /// The name of the inverse; nil for none.
+  package var inverseName: String?
 
   package init(
     destination: @escaping @Sendable () -> String, isToMany: Bool = false, isOrdered: Bool = false

@@ -27,7 +27,9 @@ extension RecordEntity {
         entity.relationships.append(
           Relationship(
             property.name, to: relationship.destination(), isOptional: !relationship.isRequired,
-            isToMany: relationship.isToMany, isOrdered: relationship.isOrdered))
+            isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
+            onDelete: relationship.deleteRule, relationship.deleteRuleOptions,
+            inverse: relationship.inverseName))
       } else {
         entity.attributes.append(property.attribute)
       }

@@ -2,12 +2,13 @@ import AnnalsEngine
 import AnnalsModel
 
 extension Store {
-  /// What `revert` would do now, without doing it.
+  /// What `revert` would do now, without doing it; what delete rules would do is counted, too.
   public func revertPlan(_ position: any HistoryPosition) throws(AnnalsError) -> RevertPlan {
     let version = version
     let number = try number(at: position, in: version)
     var inverse = try TransactionInverse(of: number, in: version)
     try inverse.compare(with: version.state)
+    try inverse.countEffects(in: writer.makeDraft(TransactionOrigin()))
     return inverse.plan
   }
 

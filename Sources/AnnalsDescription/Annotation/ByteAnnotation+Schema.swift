@@ -31,7 +31,7 @@ extension ByteAnnotation {
   private func index(_ reader: inout FieldReader) {
     reader.varInt("number")
     reader.string("name")
-    let kinds = IndexKind.allCases.compactMap(\.word)
+    let kinds = IndexKind.defined.compactMap(\.word)
     let flags = reader.flags("flags", ["unique", "has extensions", "partial"] + kinds)
     let collation = reader.byte("collation")
     guard flags & ~(7 | IndexKind.flags) == 0, collation == 0 else { return }

@@ -2,17 +2,18 @@
 // closure, a revert, an import, an erasure. To add a stage, add a call in `append(_:if:)`.
 //
 //    turn            the writer's lock, the file lock, catching up with other processes (`write`)
-// 1. preconditions   `basedOn:` and `expecting:` hold
-// 2. merge           changes of an earlier state go into the newest one
-// 3. origin          date and metadata can be recorded
-// 4. uniqueness      no unique key occurs twice
-// 5. changes         of each object: its net change (normalise), checked against the schema
+// 1. delete rules    what refers to deleted objects is deleted, or its references cleared
+// 2. preconditions   `basedOn:` and `expecting:` hold
+// 3. merge           changes of an earlier state go into the newest one, by delete rules, too
+// 4. origin          date and metadata can be recorded
+// 5. uniqueness      no unique key occurs twice
+// 6. changes         of each object: its net change (normalise), checked against the schema
 //                    (rules), as a record (encode); full parts go to the log, uncommitted
-// 6. append          the last part; from now on the commit is the newest state
+// 7. append          the last part; from now on the commit is the newest state
 //    sync            shared with the commits of its group; none with `.deferred`
 //    publish         readers and the feed see it
 //
-// Through stage 5 the draft can still be refused; then no trace remains. Uniqueness is before the
+// Through stage 6 the draft can still be refused; then no trace remains. Uniqueness is before the
 // changes, which release the states: so indexes that nobody else has are changed in place.
 
 import AnnalsFormat
@@ -84,8 +85,10 @@ extension StoreWriter {
   func append(
     _ draft: inout Draft, if preconditions: Preconditions, _ pending: PendingLargeValues
   ) throws -> CommitResult {
+    let isNewest = draft.number == head.newestPosition.number
+    if isNewest, !draft.deletions.isEmpty { _ = try draft.apply(deleteRules(of: draft)) }
     if !preconditions.isEmpty { try preconditions.check(after: draft, on: newest) }
-    if draft.number < head.newestPosition.number { try merge(&draft, if: preconditions) }
+    if !isNewest { try merge(&draft, if: preconditions) }
     try draft.origin.requireStorable(after: head.newestPosition.number)
     try draft.checkUniqueness()
     var changes = ChangeStage(self, draft, pending)

@@ -85,8 +85,14 @@ extension Draft {
     touch(object.entity, object.row)
   }
 
-  /// Deletes an object that exists.
+  /// Deletes an object that exists. What refers to it follows its delete rule at the commit.
   package mutating func delete(_ object: ObjectReference) throws(AnnalsError) {
+    try remove(object)
+    deletions.append(object)
+  }
+
+  /// Deletes an object that exists, as a rule says.
+  mutating func remove(_ object: ObjectReference) throws(AnnalsError) {
     do throws(StateFault) {
       try reader.state.deleteRow(object.entity, object.row)
     } catch {
@@ -140,6 +146,7 @@ extension Draft {
         guard try reader.state.contains(object.entity, object.row) else { continue }
         if target.properties.isEmpty {
           try reader.state.deleteRow(object.entity, object.row)
+          deletions.append(object)
         } else {
           try reader.state.erase(target)
         }

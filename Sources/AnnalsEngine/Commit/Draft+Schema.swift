@@ -19,6 +19,7 @@ extension Draft {
     for backfill in change.backfills { try fill(backfill) }
     // New uniqueness rules are checked with all others at the end of the transaction.
     define(change.changed)
+    try followNewRules(of: change.changed, as: schema)
     return change.edits
   }
 

@@ -21,6 +21,8 @@ package struct Draft {
   /// Reads the working state: the one before, with the draft's changes.
   @usableFromInline package internal(set) var reader: StateReader
   package internal(set) var touched = TouchedObjects()
+  /// The objects that were deleted, but for those that a rule deletes; some may have been revived.
+  var deletions: ContiguousArray<ObjectReference> = []
   /// Where new large values go: written ahead to the log, or held until the draft is committed.
   package let largeValues: any LargeValueSink
   /// Who writes, when, and how. Variable, since a reader of another store's records may learn it

@@ -22,18 +22,18 @@ extension StoreWriter {
     let basis = MergeBasis(
       base: draft.base, policy: preconditions.policy ?? .error,
       erased: try version.erasures(after: draft.number).flatMap(\.erasure.targets))
-    draft = try draft.merged(into: version, from: basis) { conflicts throws(AnnalsError) in
-      try preconditions.resolved(conflicts, on: version)
-    }
+    var merge = GraphMerge(basis, version, deleteRules(of: draft))
+    draft = try merge.run(draft)
+    draft.conflicts = try preconditions.resolved(merge.conflicts, on: version)
   }
 }
 
 extension Draft {
-  /// This draft of an earlier state as one of the newest. It cannot be read any more.
-  fileprivate mutating func merged(
-    into version: StoreVersion, from basis: MergeBasis,
-    resolving: ([MergeConflict]) throws(AnnalsError) -> [PropertyConflict]
-  ) throws(AnnalsError) -> Draft {
+  /// This draft of an earlier state as one of the newest, and what both sides have changed. It
+  /// cannot be read any more.
+  mutating func merged(
+    into version: StoreVersion, from basis: MergeBasis
+  ) throws(AnnalsError) -> (draft: Draft, conflicts: [MergeConflict]) {
     let objects = touched.list
     var merge = ThreeWayMerge(
       basis, own: takeState(), stored: version.state, largeValues: largeValues)
@@ -41,11 +41,13 @@ extension Draft {
     var result = Draft(
       origin, base: version.state, number: version.head.number, working: merge.merged,
       store: version.store, records: version.records, largeValues: largeValues)
-    result.conflicts = try resolving(merge.conflicts)
     for (inserted, stored) in merge.mergedObjects { result.mergedObjects[inserted] = stored }
-    for object in merge.touched { result.touched.insert(object) }
+    for object in merge.touched {
+      result.touched.insert(object)
+      if try !result.exists(object) { result.deletions.append(object) }
+    }
     result.violations = violations
     result.earlier = basis.base
-    return result
+    return (result, merge.conflicts)
   }
 }

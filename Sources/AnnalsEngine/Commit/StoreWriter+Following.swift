@@ -109,6 +109,7 @@ extension StoreWriter {
     var replay = StateReplay(holdingValues: newest.holdsValues)
     // A transaction number may stand for another schema than before.
     knownRulesVersion = -1
+    knownDeleteRules = nil
     isStale = true
     try replay.reload(log, from: choice)
     adopt(try log.state(after: replay), isReloaded: true)

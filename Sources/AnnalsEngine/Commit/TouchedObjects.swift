@@ -25,6 +25,23 @@ package struct TouchedObjects {
     if seen.insert(object).inserted { list.append(object) }
   }
 
+  /// Puts what was changed because of deletions before the first of these, the last first: so who
+  /// follows the changes one by one meets no reference to an object that is gone. O(objects).
+  mutating func move(
+    _ effects: [ObjectReference], before deletions: ContiguousArray<ObjectReference>
+  ) {
+    var moved = Set(effects)
+    let causes = Set(deletions)
+    var result: ContiguousArray<ObjectReference> = []
+    result.reserveCapacity(list.count)
+    let others = list.filter { !moved.contains($0) }
+    let place = others.firstIndex(where: causes.contains) ?? others.endIndex
+    result += others[..<place]
+    for effect in effects.reversed() where moved.remove(effect) != nil { result.append(effect) }
+    result += others[place...]
+    list = result
+  }
+
   /// Adds every object of an entity that existed before the transaction. O(1), however many.
   package mutating func insertAll(of entity: EntityNumber) {
     entities.insert(entity)

@@ -96,6 +96,21 @@ package struct TransactionInverse {
     }
   }
 
+  /// Adds to the plan what delete rules would do; `draft` is an empty one of the present. Costs
+  /// what the revert does if it deletes anything by a schema with rules, else nothing.
+  package mutating func countEffects(in draft: consuming Draft) throws(AnnalsError) {
+    let rules = DeleteRules(draft.schema)
+    guard plan.deletions > 0, plan.refusal == nil, !rules.isEmpty else { return }
+    try draft.undo(self)
+    let own = Set(draft.touched.list)
+    for object in Set(try draft.apply(rules).map(\.object)) {
+      let isGone = try !draft.exists(object)
+      if isGone { plan.deletions += 1 }
+      if own.contains(object) != isGone { continue }
+      plan.updates += isGone ? -1 : 1
+    }
+  }
+
   /// The first object that a property referred to before the transaction and not after it, and that
   /// was deleted since; nil if there is none.
   private func firstLost(
@@ -195,7 +210,9 @@ extension Draft {
     let entry = change.entry
     do throws(StateFault) {
       switch entry.kind {
-      case .insert: try reader.state.deleteRow(entry.entity, entry.row)
+      case .insert:
+        try reader.state.deleteRow(entry.entity, entry.row)
+        deletions.append(ObjectReference(entity: entry.entity, row: entry.row))
       case .delete: try reader.state.insertRow(entry.entity, row: entry.row)
       case .update: break
       }

@@ -31,7 +31,7 @@ extension ValidationViolation {
   /// The other object that the rule or the value refers to.
   fileprivate var otherObject: ObjectReference? {
     switch rule {
-    case .unique(let other), .existing(let other): return other
+    case .unique(let other), .existing(let other), .noReference(let other): return other
     case .destination:
       guard case .object(let other) = value else { return nil }
       return other

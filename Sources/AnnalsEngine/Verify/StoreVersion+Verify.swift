@@ -49,8 +49,8 @@ extension StoreVersion {
       findings += try unfinishedErasures().map { unfinished in
         StoreFinding(severity: .warning, message: unfinished.message)
       }
-      let references = try ReferenceChecks(replay)
-      findings += references.missing
+      let references = try ReferenceChecks(replay, hasGaps: !view.gaps.isEmpty)
+      findings += references.findings
       if references.danglingCount > 0 {
         findings.append(
           StoreFinding(
@@ -134,45 +134,4 @@ extension State {
 private struct HistoryChecks {
   var before = BeforeImageCheck()
   var tables: TableChecks
-}
-
-/// What the references of a state lead to. Made in O(size of the relationships).
-private struct ReferenceChecks {
-  /// How many name objects that do not exist.
-  private(set) var danglingCount = 0
-  /// Relationships that every object must have, and that some lack: no writer of this version
-  /// leaves that, but an earlier one that does not know the rule may.
-  private(set) var missing: [StoreFinding] = []
-
-  init(_ state: State) throws(StateFault) {
-    for entity in state.schema.entities where !entity.isRemoved {
-      for relationship in entity.relationships where !relationship.isRemoved {
-        var without: (count: Int, first: Int64)?
-        var rows = state.rows(of: entity.number)
-        while let row = try rows.next() {
-          let value = try state.value(entity.number, row, relationship.number)
-          for target in value.targets where try !state.contains(target.entity, target.row) {
-            danglingCount += 1
-          }
-          guard value.isNull, relationship.isRequired else { continue }
-          without = ((without?.count ?? 0) + 1, without?.first ?? row)
-        }
-        if let without { note(relationship, of: entity, without, in: state) }
-      }
-    }
-  }
-
-  private mutating func note(
-    _ relationship: Relationship, of entity: Entity, _ without: (count: Int, first: Int64),
-    in state: State
-  ) {
-    let object = ObjectReference(entity: entity.number, row: without.first)
-    let name = state.schema.nameText(of: object, key: state.keyText(of: object))
-    missing.append(
-      StoreFinding(
-        severity: .warning,
-        message: "\(without.count) \(without.count == 1 ? "object" : "objects") of "
-          + "\(entity.name), the first is \(name), \(without.count == 1 ? "has" : "have") no "
-          + "\(relationship.name), which every one must have. Set it, or declare it optional"))
-  }
 }

@@ -131,6 +131,7 @@ extension SchemaCodec {
     relationship.number = number
     relationship.isRemoved = flags & 4 != 0
     relationship.destination = try reader.readVarUInt32()
+    relationship.deleteRule = .keep
     if flags & 8 != 0 {
       let area = try ExtensionArea.readSome(&reader)
       relationship.extensions = try DefinitionItems.adopt(area, into: &relationship, at: reader)

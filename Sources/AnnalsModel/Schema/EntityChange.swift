@@ -43,8 +43,13 @@ package struct EntityChange: Hashable, Sendable {
       && definition.attributes.allSatisfy {
         !$0.isUnique && $0.number >= before.nextPropertyNumber
       }
-      && definition.relationships.allSatisfy { $0.number >= before.nextPropertyNumber }
+      && definition.relationships.allSatisfy {
+        !$0.isIndexed && $0.number >= before.nextPropertyNumber
+      }
   }
+
+  /// Whether it defines a relationship of which the store keeps who refers to each object.
+  package var hasReferenceIndex: Bool { definition.relationships.contains(where: \.isIndexed) }
 
   /// The number of the entity.
   package var number: EntityNumber { definition.number }

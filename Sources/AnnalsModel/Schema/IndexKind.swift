@@ -1,12 +1,16 @@
 /// The kind of an index: what its keys say, which attributes it takes, and how it is written.
 ///
 /// Whoever has an index asks its kind; only few files name one. CONTRIBUTING.md, "An index kind".
-/// The cases are in the order of their bits in a file.
-package enum IndexKind: Hashable, Sendable, CaseIterable {
+package enum IndexKind: Hashable, Sendable {
   /// The objects in the order of their values.
   case ordered
   /// For ranges of several numbers or dates at once, without an order.
   case box
+  /// Who refers to each object. Made for a relationship that needs it; no definition has this kind.
+  case references
+
+  /// The kinds that a definition may have, in the order of their bits in a file.
+  package static let defined: [IndexKind] = [.ordered, .box]
 
   /// What it is called before "index", in JSON, in the flags of a file and as an option; nil for
   /// ordered indexes, which have no name.
@@ -14,13 +18,15 @@ package enum IndexKind: Hashable, Sendable, CaseIterable {
     switch self {
     case .ordered: nil
     case .box: "box"
+    case .references: "reference"
     }
   }
 
-  /// Its bit in the flags of a stored definition; 0 for ordered indexes. Never renumber.
+  /// Its bit in the flags of a stored definition; 0 for ordered indexes, and for what no definition
+  /// has. Never renumber.
   package var flag: UInt8 {
     switch self {
-    case .ordered: 0
+    case .ordered, .references: 0
     case .box: 8
     }
   }
@@ -30,14 +36,14 @@ package enum IndexKind: Hashable, Sendable, CaseIterable {
   package var givesOrder: Bool {
     switch self {
     case .ordered: true
-    case .box: false
+    case .box, .references: false
     }
   }
 
   /// The numbers of properties that it may have, and what messages call them; nil for any number.
   package var propertyCounts: (range: ClosedRange<Int>, text: String)? {
     switch self {
-    case .ordered: nil
+    case .ordered, .references: nil
     case .box: (2...8, "two to eight")
     }
   }
@@ -48,6 +54,7 @@ package enum IndexKind: Hashable, Sendable, CaseIterable {
     switch self {
     case .ordered: nil
     case .box: "numbers and dates"
+    case .references: "one relationship"
     }
   }
 
@@ -56,6 +63,7 @@ package enum IndexKind: Hashable, Sendable, CaseIterable {
   package func covers(_ type: AttributeType) -> Bool {
     switch self {
     case .ordered: true
+    case .references: false
     case .box:
       switch type.tag {
       case .int, .double, .date: true
@@ -73,11 +81,11 @@ extension IndexKind {
   package var prefix: String { word.map { "\($0) of " } ?? "" }
 
   /// The bits of all kinds in the flags of a stored definition.
-  package static let flags: UInt8 = allCases.reduce(0) { $0 | $1.flag }
+  package static let flags: UInt8 = defined.reduce(0) { $0 | $1.flag }
 
   /// The kind with exactly this bit of `flags`; nil for a kind of a later version.
   package init?(flags: UInt8) {
-    guard let kind = IndexKind.allCases.first(where: { $0.flag == flags & IndexKind.flags }) else {
+    guard let kind = IndexKind.defined.first(where: { $0.flag == flags & IndexKind.flags }) else {
       return nil
     }
     self = kind
@@ -85,7 +93,7 @@ extension IndexKind {
 
   /// The kind of this name; nil if there is none.
   package init?(named word: String) {
-    guard let kind = IndexKind.allCases.first(where: { $0.word?.hasSameBytes(as: word) == true })
+    guard let kind = IndexKind.defined.first(where: { $0.word?.hasSameBytes(as: word) == true })
     else { return nil }
     self = kind
   }

@@ -13,6 +13,8 @@ extension Relationship: Definition {
       .grows { stored, needed in
         // A narrowing is checked at the end of the transaction, with the values that it sets.
         stored.isOptional = needed.isOptional
+        // What every object has cannot be cleared.
+        if stored.isRequired, stored.deleteRule == .nullify { stored.deleteRule = .deny }
         return nil
       },
     .flag("toMany", \.isToMany)
@@ -26,11 +28,27 @@ extension Relationship: Definition {
         needed.isOrdered && !stored.isOrdered && stored.isToMany == needed.isToMany
           ? "the store has it unordered, not ordered" : nil
       },
+    DefinitionField(
+      "onDelete",
+      .word(
+        DeleteRule.codes.map(\.rawValue), refusal: "is none of nullify, cascade, deny and keep")
+    ) {
+      $0.deleteRule == .keep ? nil : $0.deleteRule.map { .word($0.rawValue) }
+    } set: { relationship, content in
+      guard case .word(let word) = content else { return }
+      relationship.deleteRule = DeleteRule(rawValue: word) ?? relationship.deleteRule
+    }.said("on delete").item(3, "delete rule")
+      .grows { stored, needed in
+        stored.deleteRule = needed.deleteRule ?? stored.deleteRule
+        return nil
+      },
+    .text("inverse", \.inverseName).said("inverse").item(5, "name of the inverse").declared(),
     .flag("removed", \.isRemoved),
     .number("toNumber", \.destination),
   ]
 
-  package init() { self.init("", to: "") }
+  /// A stored relationship, or one in JSON: what does not say so has no rule.
+  package init() { self.init("", to: "", onDelete: .keep) }
 }
 
 extension IndexDescription: Definition {
@@ -43,7 +61,7 @@ extension IndexDescription: Definition {
       .list("on", \.elements).needed("is on no property"),
       .flag("unique", \.isUnique),
     ]
-    + IndexKind.allCases.compactMap { kind in
+    + IndexKind.defined.compactMap { kind in
       kind.word.map { word in
         DefinitionField(word, .flag(usual: false)) {
           $0.kind == kind ? .flag(true) : nil

@@ -16,28 +16,53 @@ public struct Relationship: Hashable, Sendable {
   public var isOrdered: Bool
   /// Whether the relationship was removed, with its values; the definition stays.
   public var isRemoved = false
+  /// What happens to an object when one that it refers to is deleted; nil in a declaration that
+  /// leaves the rule as it is in the store.
+  public var deleteRule: DeleteRule?
+  /// What a declaration says besides the rule; never stored.
+  package var deleteRuleOptions: DeleteRuleOptions = []
+  /// The name under which the destination has the objects that refer to it; nil for none.
+  public var inverseName: String?
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []
 
   /// Creates a relationship to the entity of this name; optional unless specified otherwise.
   ///
-  /// Every object has one that is not optional: a transaction that leaves it empty is refused. It
-  /// may still lead to an object that was deleted later.
+  /// Every object has one that is not optional: a transaction that leaves it empty is refused.
+  ///
+  /// `onDelete` is what happens to an object when one that it refers to is deleted. Without it, a
+  /// relationship that is new in a store gets `.deny` if it is required, else `.nullify`; one that
+  /// the store has keeps its rule, `.keep` in stores made before there were rules. Where it gets a
+  /// rule that it had not, references to deleted objects are an error, unless the options clear
+  /// them. `inverse` is the name under which the destination has the objects that refer to it.
   public init(
     _ name: String, to destinationName: String, isOptional: Bool = true, isToMany: Bool = false,
-    isOrdered: Bool = false
+    isOrdered: Bool = false, onDelete deleteRule: DeleteRule? = nil,
+    _ deleteRuleOptions: DeleteRuleOptions = [], inverse: String? = nil
   ) {
     self.name = name
     self.destinationName = destinationName
     self.isOptional = isOptional
     self.isToMany = isToMany
     self.isOrdered = isOrdered
+    self.deleteRule = deleteRule
+    self.deleteRuleOptions = deleteRuleOptions
+    inverseName = inverse
   }
 }
 
 extension Relationship {
   /// Whether every object must have one: a to-one relationship that is not optional.
   package var isRequired: Bool { !isOptional && !isToMany && !isRemoved }
+
+  /// The rule of a relationship that is new in a store and does not say.
+  package var usualDeleteRule: DeleteRule { isRequired ? .deny : .nullify }
+
+  /// Whether a deletion has an effect on what refers to the object.
+  package var hasDeleteRule: Bool { !isRemoved && (deleteRule ?? .keep) != .keep }
+
+  /// Whether the store keeps who refers to each object: for a delete rule or an inverse.
+  package var isIndexed: Bool { hasDeleteRule || !isRemoved && inverseName != nil }
 }
 
 /// An index: a stored order of an entity's objects.

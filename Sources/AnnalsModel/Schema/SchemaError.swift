@@ -49,7 +49,7 @@ extension SchemaConflict {
     private enum Base: String {
       case invalidName, duplicateName, unknownName, invalidDefault, invalidValidation, invalidIndex
       case incompatibleType, incompatibleRelationship, incompatibleIndex
-      case missingDefault, notUnique, ambiguousRename, inUse, tooMany
+      case missingDefault, notUnique, danglingReference, ambiguousRename, inUse, tooMany
     }
 
     private var base: Base
@@ -81,6 +81,8 @@ extension SchemaConflict {
     public static let missingDefault = Kind(.missingDefault)
     /// A uniqueness rule that objects already break.
     public static let notUnique = Kind(.notUnique)
+    /// A delete rule for a relationship that already refers to deleted objects.
+    public static let danglingReference = Kind(.danglingReference)
     /// A rename to a name that was in use before the renamed data came to it.
     public static let ambiguousRename = Kind(.ambiguousRename)
     /// A removal of something that another definition still refers to.

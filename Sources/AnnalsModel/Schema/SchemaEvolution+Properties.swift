@@ -91,6 +91,8 @@ extension SchemaMerge {
     added.number = propertyNumber
     added.destination = number
     added.destinationName = ""
+    added.deleteRule = required.deleteRule ?? required.usualDeleteRule
+    added.deleteRuleOptions = []
     names.relationships.insert(added.name, at: schema.entities[index].relationships.count)
     schema.entities[index].relationships.append(added)
   }

@@ -24,6 +24,37 @@ extension Schema {
         self.destinationName(of: relationship)
       }
     }
+    return result + inverseConflicts(besides: store)
+  }
+
+  /// What is wrong with the names of inverses: each is a property of its destination.
+  private func inverseConflicts(besides store: Schema) -> [SchemaConflict] {
+    var result: [SchemaConflict] = []
+    var taken: Set<[ContiguousArray<UInt8>]> = []
+    for entity in entities where !entity.isRemoved {
+      for relationship in entity.relationships where !relationship.isRemoved {
+        guard let name = relationship.inverseName else { continue }
+        let destination = destinationName(of: relationship)
+        let isProperty = [self, store].contains { schema in
+          schema.entity(named: destination)?.propertyNumber(named: name) != nil
+        }
+        let place = [ContiguousArray(destination.utf8), ContiguousArray(name.utf8)]
+        let reason: String? =
+          if let problem = name.nameProblem {
+            "the inverse `\(name)`: \(problem)"
+          } else if isProperty {
+            "\(destination) has a property `\(name)`; name the inverse otherwise"
+          } else if !taken.insert(place).inserted {
+            "\(destination) has another inverse `\(name)`; name this one otherwise"
+          } else {
+            nil
+          }
+        if let reason {
+          result.append(
+            SchemaConflict(.duplicateName, entity.name, relationship.name, reason))
+        }
+      }
+    }
     return result
   }
 
@@ -64,6 +95,11 @@ extension Entity {
       }
       if relationship.isToMany, !relationship.isOptional {
         let reason = "a to-many relationship cannot be required; it may lead to no object"
+        result.append(SchemaConflict(.incompatibleRelationship, name, relationship.name, reason))
+      }
+      if relationship.isRequired, relationship.deleteRule == .nullify {
+        let reason =
+          "a required relationship cannot be cleared: its delete rule is deny, cascade or keep"
         result.append(SchemaConflict(.incompatibleRelationship, name, relationship.name, reason))
       }
       let destination = destinationName(relationship)

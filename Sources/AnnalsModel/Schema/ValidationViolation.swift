@@ -32,6 +32,9 @@ public enum ValidationRule: Hashable, Sendable {
   case destination(String)
   /// The objects of a relationship exist; the payload is one that does not.
   case existing(ObjectReference)
+  /// No object refers to a deleted one, by a relationship whose delete rule denies that; the
+  /// payload is the deleted one.
+  case noReference(to: ObjectReference)
   /// The entity has a property with the given name.
   case knownProperty
 }
@@ -107,6 +110,8 @@ extension ValidationRule {
       isToMany ? "\(given) is not a list of objects" : "\(given) is not an object"
     case .destination(let name): "\(other ?? given) is not of entity \(name)"
     case .existing(let object): "there is no object \(other ?? "#\(object.row)")"
+    case .noReference(let object):
+      "it refers to \(other ?? "#\(object.row)"), which cannot be deleted as long as it does"
     case .knownProperty: "there is no such property"
     }
   }

@@ -14,6 +14,9 @@ extension IndexPath {
       try IndexPath(query, shape, name: name, of: entity, in: state, implied: implied)
     case .box:
       try IndexPath(box: query, shape, name: name, of: entity, in: state, implied: implied)
+    case .references:
+      try IndexPath(
+        references: query, shape, name: name, of: entity, in: state, implied: implied)
     }
   }
 }

@@ -60,14 +60,15 @@ package struct QueryPlan: Sendable {
     guard query.indexes != .none else { return (nil, []) }
     var best: (path: IndexPath, cost: Double)?
     var others: [(name: String, cost: Double?)] = []
-    for shape in entity.indexShapes {
+    for shape in entity.keptShapes {
       let name = entity.name(of: shape)
       if case .named(let named) = query.indexes, !named.hasSameBytes(as: name) { continue }
       guard
         let path = try IndexPath.serving(
           query, shape, name: name, of: entity, in: state, implied: implied)
       else {
-        others.append((name, nil))
+        // Nobody declared a reference index, or wonders why it does not help.
+        if IndexKind.defined.contains(shape.kind) { others.append((name, nil)) }
         continue
       }
       let cost = path.cost(query)
@@ -220,6 +221,6 @@ extension Entity {
   /// The name of an index: its own, or that of the unique attribute.
   func name(of shape: IndexShape) -> String {
     indexes.first { $0.number == shape.number }?.name
-      ?? attribute(numbered: shape.number)?.name ?? ""
+      ?? propertyName(shape.number) ?? ""
   }
 }

@@ -37,7 +37,7 @@ package struct IndexShape: Hashable, Sendable {
 }
 
 extension Entity {
-  /// The indexes that tables of this entity keep: of the unique attributes, and those described.
+  /// The indexes that order the objects: of the unique attributes, and those described.
   package var indexShapes: [IndexShape] {
     var result: [IndexShape] = []
     for attribute in attributes where attribute.isUnique && !attribute.isRemoved {
@@ -64,6 +64,20 @@ extension Entity {
     }
     return result
   }
+
+  /// The indexes of who refers to an object, for the relationships that need one: under the
+  /// relationship's own number.
+  package var referenceShapes: [IndexShape] {
+    relationships.filter(\.isIndexed).map { relationship in
+      let column = IndexShape.Column(
+        property: relationship.number, isDescending: false, nullsFirst: true)
+      return IndexShape(
+        number: relationship.number, columns: [column], isUnique: false, kind: .references)
+    }
+  }
+
+  /// All indexes that tables of this entity keep.
+  package var keptShapes: [IndexShape] { indexShapes + referenceShapes }
 
   /// A comparison of an attribute as indexes make it.
   package func indexTest(

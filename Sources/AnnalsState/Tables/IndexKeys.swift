@@ -15,6 +15,7 @@ final class IndexKeys: Sendable {
   init?(_ shape: IndexShape, placing place: (PropertyNumber) -> Int?) {
     self.shape = shape
     isOrdered = shape.kind.givesOrder
+    lengthOfMany = shape.kind == .references ? IndexKeys.referenceLength : nil
     columns = ContiguousArray(
       shape.columns.compactMap { column in
         place(column.property).map { KeyColumn(column, place: $0) }
@@ -24,6 +25,9 @@ final class IndexKeys: Sendable {
     guard !columns.isEmpty, columns.count == shape.columns.count, tests.count == shape.tests.count
     else { return nil }
   }
+
+  /// How long each key is if a row may have several, all equally long; nil if it has at most one.
+  let lengthOfMany: Int?
 
   /// The columns that say whether a row has a key, and which.
   var places: [Int] { columns.map(\.place) + tests.map(\.place) }
@@ -57,6 +61,7 @@ extension IndexKeys {
       appendOrderedKey(row, in: leaves, slot, to: &bytes)
       return .key
     case .box: return appendBoxKey(row, in: leaves, slot, to: &bytes)
+    case .references: return appendReferenceKeys(row, leaves[0], slot, to: &bytes)
     }
   }
 

@@ -45,7 +45,7 @@ extension Table {
     var known: [PropertyNumber: TableIndex] = [:]
     for index in indexes { known[index.shape.number] = index }
     indexes = ContiguousArray(
-      entity.indexShapes.compactMap { shape in
+      entity.keptShapes.compactMap { shape in
         if let index = known[shape.number], index.shape == shape { return index }
         return TableIndex(shape) { position(of: $0) }
       })

@@ -4,7 +4,7 @@ import AnnalsModel
 // The keys that rows have.
 
 extension Table {
-  /// Appends the key that a row has now; nothing if it has none.
+  /// Appends the key that a row has now, or the keys; nothing if it has none.
   func appendKey(
     _ row: Int64, of keys: IndexKeys, to bytes: inout ContiguousArray<UInt8>
   ) throws(StateFault) -> KeyPresence {
@@ -15,6 +15,10 @@ extension Table {
     }
     if keys.shape.isUnique { return try appendUniqueKey(at: place, in: group, keys, to: &bytes) }
     guard try group.isLive(place.offset) else { return .none }
+    if keys.lengthOfMany != nil {
+      let leaf = try group.leaf(place.leaf, column: keys.columns[0].place)
+      return keys.appendReferenceKeys(row, leaf, place.slot, to: &bytes)
+    }
     guard keys.isOrdered else {
       let leaves = try leaves(of: place, in: group, keys)
       return keys.appendKey(row, in: leaves, place.slot, to: &bytes)

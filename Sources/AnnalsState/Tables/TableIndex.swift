@@ -10,8 +10,8 @@ import AnnalsModel
 //
 // Invariants, where nothing is noted:
 // - Each row that lives and has a key is in the tree once, or in `unplaced`, with the row that has
-//   its key. In an ordered index every row that lives has a key. Of it and of a box index none is
-//   unplaced.
+//   its key. In an ordered index every row that lives has a key. In a reference index a row may
+//   have several, and is there with each. Only rows of unique indexes are ever unplaced.
 
 /// An index of a table: rows by key.
 struct TableIndex: Sendable {
@@ -102,7 +102,10 @@ struct TableIndex: Sendable {
     }
     if !new.isEmpty { new.removeAll(keepingCapacity: true) }
     guard try table.appendKey(row, of: keys, to: &new) != .tooLarge else { return false }
-    if old != new, try !exchange(old, for: new, of: row) { return false }
+    if old != new {
+      if let length = keys.lengthOfMany, max(old.count, new.count) > length { return false }
+      if try !exchange(old, for: new, of: row) { return false }
+    }
     if noted.count > 0 {
       old.removeAll(keepingCapacity: true)
       noted.ends.removeAll(keepingCapacity: true)
@@ -204,6 +207,13 @@ struct TableIndex: Sendable {
           insertions.bytes.removeSubrange(start...)
           continue
         }
+        if let length = keys.lengthOfMany {
+          let new = ContiguousArray(insertions.bytes[start...])
+          insertions.bytes.removeSubrange(start...)
+          removals.append(noted.bytes[old], besides: new[...], length: length, row: row)
+          insertions.append(new[...], besides: noted.bytes[old], length: length, row: row)
+          continue
+        }
         if !old.isEmpty {
           noted.bytes.withUnsafeBytes {
             removals.append(UnsafeRawBufferPointer(rebasing: $0[old]), row: row)
@@ -249,8 +259,9 @@ struct TableIndex: Sendable {
         where words[leaf * Leaf.bitWords + slot >> 6] & (1 << UInt64(slot & 63)) != 0 {
           let row = firstRow + Int64(slot)
           guard keys.tests.isEmpty || keys.isOfRow(tested, slot) else { continue }
+          let begin = insertions.bytes.count
           switch keys.appendKey(row, in: leaves, slot, to: &insertions.bytes) {
-          case .key: insertions.endEntry(row: row)
+          case .key: insertions.endEntries(row: row, from: begin, of: keys)
           case .tooLarge: tooLarge.append(KeyConflict(row: row, holder: 0))
           case .none: break
           }

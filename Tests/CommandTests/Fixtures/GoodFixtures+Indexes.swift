@@ -12,7 +12,7 @@ extension FixtureRecipe {
     var entity = Entity("Thing")
     entity.attributes = types.map { Attribute($0.0, $0.1) }
     entity.attributes.append(Attribute("rank", .int32, isOptional: false, default: .int(7)))
-    entity.relationships = [Relationship("next", to: "Thing")]
+    entity.relationships = [Relationship("next", to: "Thing", onDelete: .keep)]
     for (name, _) in types {
       entity.indexes.append(IndexDescription(name, [IndexElement(name)]))
       entity.indexes.append(

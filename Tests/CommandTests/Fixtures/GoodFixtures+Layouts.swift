@@ -55,7 +55,7 @@ extension FixtureRecipe {
         Entity("Page", displayName: "text") {
           Attribute("text", .string)
           Attribute("stars", .int16)
-          Relationship("folder", to: "Folder")
+          Relationship("folder", to: "Folder", onDelete: .keep)
           IndexDescription("stars", ["stars"])
         }
         Entity("Folder") { Attribute("color", .string) }
@@ -116,9 +116,9 @@ extension FixtureRecipe {
       Schema {
         Entity("Page") {
           Attribute("id", .int64, isOptional: false, isUnique: true)
-          Relationship("next", to: "Page")
-          Relationship("all", to: "Page", isToMany: true)
-          Relationship("gone", to: "Page")
+          Relationship("next", to: "Page", onDelete: .keep)
+          Relationship("all", to: "Page", isToMany: true, onDelete: .keep)
+          Relationship("gone", to: "Page", onDelete: .keep)
         }
       })
     var ids: [ObjectID] = []

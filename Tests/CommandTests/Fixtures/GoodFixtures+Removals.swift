@@ -8,7 +8,7 @@ extension FixtureRecipe {
       Entity("Page") {
         Attribute("id", .int64, isOptional: false, isUnique: true)
         Attribute("title", .string, isOptional: false, default: "untitled")
-        Relationship("tags", to: "Tag", isToMany: true)
+        Relationship("tags", to: "Tag", isToMany: true, onDelete: .keep)
       }
       Entity("Tag") { Attribute("name", .string) }
     }
@@ -38,8 +38,8 @@ extension FixtureRecipe {
         Entity("Line") { Attribute("id", .string, isOptional: false, isUnique: true) }
         Entity("Stop") {
           Attribute("id", .string, isOptional: false, isUnique: true)
-          Relationship("line", to: "Line", isOptional: isOptional)
-          Relationship("next", to: "Stop")
+          Relationship("line", to: "Line", isOptional: isOptional, onDelete: .keep)
+          Relationship("next", to: "Stop", onDelete: .keep)
         }
       }
     }
@@ -59,5 +59,50 @@ extension FixtureRecipe {
       try tx.insert(
         "Stop", ["id": "b", "line": .object(line), "next": .object(ObjectReference(stop))])
     }
+  }
+}
+
+// Rules of references.
+extension FixtureRecipe {
+  /// Every delete rule, and inverses, with what deletions did by them; reference indexes in two
+  /// checkpoints.
+  static func deleteRules(in store: Store) throws {
+    let schema = Schema {
+      Entity("Line") { Attribute("name", .string, isOptional: false, isUnique: true) }
+      Entity("Stop") {
+        Attribute("name", .string, isOptional: false, isUnique: true)
+        Relationship("line", to: "Line", isOptional: false, onDelete: .cascade, inverse: "stops")
+        Relationship("next", to: "Stop", onDelete: .nullify)
+        Relationship("owner", to: "Line", onDelete: .deny)
+        Relationship("near", to: "Stop", isToMany: true, isOrdered: true, inverse: "nearBy")
+        Relationship("old", to: "Line", onDelete: .keep)
+      }
+    }
+    try store.require(schema)
+    let (red, stops) = try store.write { tx in
+      let lines = try ["red", "blue"].map {
+        ObjectReference(try tx.insert("Line", ["name": .string($0)]))
+      }
+      var stops: [ObjectReference] = []
+      for number in 0..<6 {
+        let values: [String: Value] = [
+          "name": .string("s\(number)"), "line": .object(lines[number % 2]),
+          "owner": .object(lines[1]), "old": .object(lines[0]),
+          "next": stops.last.map(Value.object) ?? .null,
+          "near": .objects(stops.reversed() + stops.prefix(1)),
+        ]
+        stops.append(ObjectReference(try tx.insert("Stop", values)))
+      }
+      return (lines[0], stops)
+    }
+    try store.checkpoint()
+    func id(_ object: ObjectReference) -> ObjectID {
+      ObjectID(store: store.token.store, entity: object.entity, row: object.row)
+    }
+    try store.write { try $0.delete(id(stops[1])) }
+    try store.write { try $0.delete(id(red)) }
+    try store.revert(store.token.number)
+    try store.checkpoint()
+    try store.write { try $0.delete(id(stops[4])) }
   }
 }

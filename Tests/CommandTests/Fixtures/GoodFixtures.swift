@@ -25,6 +25,7 @@ extension FixtureRecipe {
     FixtureRecipe("schema-evolution") { try $0.made(evolution) },
     FixtureRecipe("removals") { try $0.made(notes: false, removals) },
     FixtureRecipe("required-relationship") { try $0.made(notes: false, required) },
+    FixtureRecipe("delete-rules") { try $0.made(notes: false, deleteRules) },
     FixtureRecipe("large-values") { try $0.made(largeValues) },
     FixtureRecipe("large-value-in-pieces") { folder in
       var bytes = try FixtureBytes(ContiguousArray(folder.made(largeValues)))
@@ -425,11 +426,11 @@ private let noteSchema = Schema {
     Attribute("id", .string, isOptional: false, isUnique: true, isPreservedAfterDeletion: true)
     Attribute("text", .string)
     Attribute("count", .int64)
-    Relationship("folder", to: "Folder")
+    Relationship("folder", to: "Folder", onDelete: .keep)
   }
   Entity("Folder") {
     Attribute("name", .string, isUnique: true)
-    Relationship("notes", to: "Note", isToMany: true, isOrdered: true)
+    Relationship("notes", to: "Note", isToMany: true, isOrdered: true, onDelete: .keep)
   }
 }
 

@@ -27,8 +27,8 @@ extension FixtureRecipe {
         Attribute("id", .int64, isOptional: false, isUnique: true)
         for (type, _, _) in pairs { Attribute("\(type)", type) }
         for (type, _, _) in pairs { Attribute("unique \(type)", type, isUnique: true) }
-        Relationship("next", to: "Kind")
-        Relationship("others", to: "Kind", isToMany: true)
+        Relationship("next", to: "Kind", onDelete: .keep)
+        Relationship("others", to: "Kind", isToMany: true, onDelete: .keep)
         IndexDescription("pair", ["next", "bool"], isUnique: true)
       }
     }

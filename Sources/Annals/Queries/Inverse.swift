@@ -1,0 +1,129 @@
+import AnnalsEngine
+import AnnalsModel
+
+/// The other side of a relationship: the objects that refer to one.
+///
+/// A store keeps a reference on one side only, and derives the other. Declare it beside the record
+/// that is referred to:
+///
+///     extension Timeline {
+///       static let events = Inverse(\Event.timeline)
+///     }
+///
+///     let events = try snapshot.objects(timeline, \.events)
+///     let soon = Fetch(timeline, \.events).where(\.start > .now).sorted(by: \.start)
+///     try store.write { tx in try tx.add(event, to: timeline, \.events) }
+///
+/// A relationship with a delete rule, which a new one has unless it says `.keep`, or with
+/// `inverse(_:)` has an index for this: O(log n), and the objects found. Without, all objects are
+/// read.
+public struct Inverse<Source: Record, Target: Record>: Sendable {
+  /// The condition on objects that refer to the one with this id.
+  let condition: @Sendable (ObjectID) -> RecordCondition<Source>
+  /// Makes an object refer to another one, or no longer.
+  fileprivate let connect: @Sendable (WriteTransaction, ObjectID, ObjectID, Bool) throws -> Void
+
+  /// The objects whose reference leads to an object.
+  public init(_ keyPath: any KeyPath<Source, Reference<Target>?> & Sendable) {
+    condition = { .compare(keyPath, .equal, Reference<Target>($0)) }
+    connect = { tx, source, target, isConnected in
+      let current: Reference<Target>? = try tx.current(Source.self, source)[keyPath: keyPath]
+      if !isConnected, current?.objectID != target { return }
+      try tx.set(keyPath, of: source, to: isConnected ? Reference(target) : nil)
+    }
+  }
+
+  /// The objects whose required reference leads to an object. Removing one from it fails the
+  /// transaction unless it is added to another.
+  public init(_ keyPath: any KeyPath<Source, Reference<Target>> & Sendable) {
+    condition = { .compare(keyPath, .equal, Reference<Target>($0)) }
+    connect = { tx, source, target, isConnected in
+      guard isConnected else {
+        return try tx.update(source, [Source.entity.propertyName(of: keyPath): .null])
+      }
+      try tx.set(keyPath, of: source, to: Reference(target))
+    }
+  }
+
+  /// The objects whose list has an object.
+  public init(_ keyPath: any KeyPath<Source, [Reference<Target>]> & Sendable) {
+    condition = { .contains(keyPath, Reference<Target>($0)) }
+    connect = { tx, source, target, isConnected in
+      var list = try tx.current(Source.self, source)[keyPath: keyPath]
+      let reference = Reference<Target>(target)
+      if isConnected {
+        if list.contains(reference) { return }
+        list.append(reference)
+      } else {
+        list.removeAll { $0 == reference }
+      }
+      try tx.set(keyPath, of: source, to: list)
+    }
+  }
+}
+
+/// A key path to a static property of a record: `\.events` for `Timeline.events`.
+public typealias InversePath<Source: Record, Target: Record> = KeyPath<
+  Target.Type, Inverse<Source, Target>
+>
+
+extension Fetch {
+  /// The objects that refer to one: `Fetch(timeline, \.events)`. A fetch like any other, to be
+  /// narrowed, sorted and followed live.
+  public init<Target: Record>(_ object: Object<Target>, _ inverse: InversePath<R, Target>) {
+    self.init(Target.self, object.objectID, inverse)
+  }
+
+  /// The objects that refer to the one with this id.
+  public init<Target: Record>(
+    _ type: Target.Type, _ id: ObjectID, _ inverse: InversePath<R, Target>
+  ) {
+    self = Fetch(R.self).where(type[keyPath: inverse].condition(id))
+  }
+}
+
+extension ObjectSource {
+  /// The objects that refer to one, in id order: `try snapshot.objects(timeline, \.events)`.
+  /// O(log n) and the objects found, if the relationship is indexed; see `Inverse`. Throws as
+  /// `fetch(_:)` does.
+  public func objects<R: Record, Target: Record>(
+    _ object: Object<Target>, _ inverse: InversePath<R, Target>
+  ) throws(AnnalsError) -> [Object<R>] { try fetch(Fetch(object, inverse)) }
+
+  /// How many objects refer to one; as `objects(_:_:)`, without reading them.
+  public func count<R: Record, Target: Record>(
+    _ object: Object<Target>, _ inverse: InversePath<R, Target>
+  ) throws(AnnalsError) -> Int { try count(Fetch(object, inverse)) }
+
+  /// The object that refers to one, where at most one does; the first if there are several.
+  public func object<R: Record, Target: Record>(
+    _ object: Object<Target>, _ inverse: InversePath<R, Target>
+  ) throws(AnnalsError) -> Object<R>? { try first(Fetch(object, inverse)) }
+}
+
+extension WriteTransaction {
+  /// Makes an object refer to another one, by the relationship behind an inverse:
+  /// `try tx.add(event, to: timeline, \.events)`. A to-one reference that it had goes; a list gets
+  /// the object at its end, unless it has it.
+  ///
+  /// Throws `.noSuchObject` if the referring object does not exist, and as `set(_:of:to:)` does.
+  public func add<R: Record, Target: Record>(
+    _ object: Object<R>, to target: Object<Target>, _ inverse: InversePath<R, Target>
+  ) throws {
+    try Target.self[keyPath: inverse].connect(self, object.objectID, target.objectID, true)
+  }
+
+  /// Makes an object no longer refer to another one; does nothing if it does not. Throws as
+  /// `add(_:to:_:)` does.
+  public func remove<R: Record, Target: Record>(
+    _ object: Object<R>, from target: Object<Target>, _ inverse: InversePath<R, Target>
+  ) throws {
+    try Target.self[keyPath: inverse].connect(self, object.objectID, target.objectID, false)
+  }
+
+  /// The record of an object that exists.
+  fileprivate func current<R: Record>(_ type: R.Type, _ id: ObjectID) throws(AnnalsError) -> R {
+    guard let object = try object(type, id) else { throw missing(id) }
+    return object.value
+  }
+}

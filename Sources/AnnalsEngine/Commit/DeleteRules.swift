@@ -1,0 +1,153 @@
+import AnnalsModel
+import AnnalsState
+
+/// The delete rules of a schema, by the entity of the objects that are referred to.
+///
+/// A value. Making one costs O(relationships); the writer keeps the newest schema's.
+package struct DeleteRules: Sendable {
+  /// A relationship with a rule.
+  struct Source: Sendable {
+    let entity: EntityNumber
+    let relationship: Relationship
+    let rule: DeleteRule
+  }
+
+  private var sources: [EntityNumber: [Source]] = [:]
+  private var relationships: [EntityNumber: [Relationship]] = [:]
+
+  /// The rules of this schema.
+  package init(_ schema: Schema) {
+    for entity in schema.entities where !entity.isRemoved {
+      for relationship in entity.relationships where relationship.hasDeleteRule {
+        let rule = relationship.deleteRule ?? .keep
+        sources[relationship.destination, default: []].append(
+          Source(entity: entity.number, relationship: relationship, rule: rule))
+        relationships[entity.number, default: []].append(relationship)
+      }
+    }
+  }
+
+  /// Whether there are none.
+  var isEmpty: Bool { sources.isEmpty }
+
+  /// The relationships with a rule that lead to objects of this entity.
+  subscript(entity: EntityNumber) -> [Source] { sources[entity] ?? [] }
+
+  /// The relationships of this entity that have a rule.
+  func relationships(of entity: EntityNumber) -> [Relationship] { relationships[entity] ?? [] }
+}
+
+/// What a delete rule did to an object, and the deletion that was the cause.
+struct DeletionEffect {
+  /// The object that was deleted, or whose reference was cleared.
+  let object: ObjectReference
+  /// The deleted object that it referred to.
+  let cause: ObjectReference
+  /// The relationship that was cleared; nil if the object was deleted.
+  let cleared: PropertyNumber?
+}
+
+// A stage of the commit (`CommitStages.swift`): what refers to deleted objects follows its rule.
+
+extension Draft {
+  /// An object that refers to a deleted one by a relationship with a rule.
+  private typealias Referrer = (
+    object: ObjectReference, source: DeleteRules.Source, target: ObjectReference
+  )
+
+  /// Deletes what refers to the objects that the draft deletes, or clears the references, as the
+  /// rules say; adds a violation for each deletion that is denied.
+  ///
+  /// Works in rounds: what one deletes is what the next looks at, so cycles end. Returns what it
+  /// did, in that order, which depends on numbers alone. O(effects log objects).
+  mutating func apply(_ rules: DeleteRules) throws(AnnalsError) -> [DeletionEffect] {
+    if deletions.isEmpty || rules.isEmpty { return [] }
+    var effects: [DeletionEffect] = []
+    var denied: [(target: ObjectReference, source: DeleteRules.Source)] = []
+    var gone: ContiguousArray<ObjectReference> = []
+    for object in deletions {
+      if try !exists(object) { gone.append(object) }
+    }
+    while !gone.isEmpty {
+      gone.sort()
+      let before = effects.count
+      for referrer in try referrers(to: gone, rules, &denied) { try follow(referrer, &effects) }
+      gone = ContiguousArray(effects[before...].lazy.filter { $0.cleared == nil }.map(\.object))
+    }
+    try check(denied)
+    if !effects.isEmpty { touched.move(effects.map(\.object), before: deletions) }
+    return effects
+  }
+
+  /// All that refers to these objects, which are gone, by relationships whose rule does something;
+  /// notes those whose rule denies it.
+  private mutating func referrers(
+    to gone: ContiguousArray<ObjectReference>, _ rules: DeleteRules,
+    _ denied: inout [(target: ObjectReference, source: DeleteRules.Source)]
+  ) throws(AnnalsError) -> [Referrer] {
+    try mergePendingEntries()
+    var found: [Referrer] = []
+    for target in gone {
+      for source in rules[target.entity] {
+        if source.rule == .deny {
+          denied.append((target, source))
+        } else {
+          found += try referrers(to: target, by: source)
+        }
+      }
+    }
+    return found
+  }
+
+  private func referrers(
+    to target: ObjectReference, by source: DeleteRules.Source
+  ) throws(AnnalsError) -> [Referrer] {
+    try AnnalsError.translating { () throws(StateFault) in
+      let index = try reader.state.index(source.entity, source.relationship.number)
+      return try index?.referrers(to: target.row).map {
+        (ObjectReference(entity: source.entity, row: $0), source, target)
+      } ?? []
+    }
+  }
+
+  /// Does what the rule says with an object that refers to a deleted one. It may be gone already,
+  /// or the reference cleared, for another one.
+  private mutating func follow(
+    _ referrer: Referrer, _ effects: inout [DeletionEffect]
+  ) throws(AnnalsError) {
+    let (object, property) = (referrer.object, referrer.source.relationship.number)
+    guard try exists(object) else { return }
+    let targets = try value(object, property).targets
+    guard targets.contains(referrer.target) else { return }
+    if referrer.source.rule == .cascade {
+      try remove(object)
+      effects.append(DeletionEffect(object: object, cause: referrer.target, cleared: nil))
+    } else {
+      var left: [ObjectReference] = []
+      for target in targets {
+        if try exists(target) { left.append(target) }
+      }
+      try set(object, property, to: left.isEmpty ? .null : .objects(left))
+      effects.append(DeletionEffect(object: object, cause: referrer.target, cleared: property))
+    }
+  }
+
+  /// The most denied deletions that are told.
+  private static let mostDenied = 1_000
+
+  /// Adds a violation for each of these deletions that something still refers to.
+  private mutating func check(
+    _ denied: [(target: ObjectReference, source: DeleteRules.Source)]
+  ) throws(AnnalsError) {
+    if denied.isEmpty { return }
+    try mergePendingEntries()
+    for (target, source) in denied where violations.count < Draft.mostDenied {
+      guard let referrer = try referrers(to: target, by: source).first else { continue }
+      violations.append(
+        ValidationViolation(
+          entity: schema.entity(numbered: source.entity)?.name ?? "?", object: referrer.object,
+          property: source.relationship.name, rule: .noReference(to: target),
+          value: .object(target)))
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import AnnalsModel
+import AnnalsState
+
+/// Merges a draft into the newest state so that delete rules hold there.
+///
+/// A deletion and all that follows from it by rules stand or fall together. Where the other side
+/// has changed what would go, or has made something new refer to it, the policy decides about the
+/// deletion: `.ownWins` and `.overwrite` delete that, too; `.storedWins` and `.rollBack` keep the
+/// deleted object and all that would have gone with it; `.error` refuses the write. A reference of
+/// the write to what others have deleted is the same from the other side.
+struct GraphMerge {
+  private let basis: MergeBasis
+  private let version: StoreVersion
+  private let rules: DeleteRules
+  /// The conflicts, which the policy resolves or, with `.error`, refuses.
+  private(set) var conflicts: [MergeConflict] = []
+  /// The objects that the write deletes and that are kept.
+  private var kept: Set<ObjectReference> = []
+
+  init(_ basis: MergeBasis, _ version: StoreVersion, _ rules: DeleteRules) {
+    self.basis = basis
+    self.version = version
+    self.rules = rules
+  }
+
+  /// The draft as one of the newest state. Merges anew each time that a deletion turns out to be
+  /// kept. O(what is touched) for each.
+  mutating func run(_ draft: Draft) throws(AnnalsError) -> Draft {
+    while true {
+      var own = draft
+      try own.revive(kept.sorted(), as: basis.base)
+      let effects = try own.apply(rules)
+      var (result, found) = try own.merged(into: version, from: basis)
+      guard !rules.isEmpty else {
+        conflicts = found
+        return result
+      }
+      try resolveLost(in: &result, &found)
+      let late = try result.apply(rules)
+      for effect in late { found.append(try conflict(effect)) }
+      keep(found)
+      let more = try deletionsToKeep(of: draft, in: result, effects, late)
+      if more.isEmpty { return result }
+      kept.formUnion(more)
+    }
+  }
+
+  /// The deletions by the write that the policy does not let happen, since they, or what follows
+  /// from them, meet changes of others.
+  private func deletionsToKeep(
+    of draft: Draft, in result: Draft, _ effects: [DeletionEffect], _ late: [DeletionEffect]
+  ) throws(AnnalsError) -> Set<ObjectReference> {
+    guard basis.policy == .storedWins || basis.policy == .rollBack else { return [] }
+    var causes: [ObjectReference: ObjectReference] = [:]
+    for effect in late where effect.cleared == nil { causes[effect.object] = effect.cause }
+    for effect in effects where effect.cleared == nil { causes[effect.object] = effect.cause }
+    var roots: Set<ObjectReference> = []
+    for effect in effects where effect.cleared == nil {
+      if try result.exists(effect.object) { roots.insert(root(of: effect.object, causes)) }
+    }
+    for effect in late { roots.insert(root(of: effect.cause, causes)) }
+    for object in draft.deletions where !kept.contains(object) {
+      if try !draft.exists(object), try result.exists(object) { roots.insert(object) }
+    }
+    return roots.subtracting(kept)
+  }
+
+  /// The object whose deletion by the write was the first cause of this one's.
+  private func root(
+    of object: ObjectReference, _ causes: [ObjectReference: ObjectReference]
+  ) -> ObjectReference {
+    var root = object
+    var seen: Set<ObjectReference> = []
+    while seen.insert(root).inserted, let cause = causes[root] { root = cause }
+    return root
+  }
+
+  /// The most conflicts that are reported.
+  private static let mostConflicts = 1_000
+
+  /// Adds the conflicts that no round before has found.
+  private mutating func keep(_ found: [MergeConflict]) {
+    struct Place: Hashable {
+      let object: ObjectReference
+      let property: PropertyNumber?
+    }
+    var known = Set(conflicts.map { Place(object: $0.object, property: $0.property) })
+    for conflict in found where conflicts.count < GraphMerge.mostConflicts {
+      let place = Place(object: conflict.object, property: conflict.property)
+      if known.insert(place).inserted { conflicts.append(conflict) }
+    }
+  }
+
+  /// What others have changed that follows a deletion by the write.
+  private func conflict(_ effect: DeletionEffect) throws(AnnalsError) -> MergeConflict {
+    let object = effect.object
+    let property = effect.cleared ?? relationship(from: object.entity, to: effect.cause)
+    return MergeConflict(
+      object: object, property: property, base: try basis.base.valueIfThere(object, property),
+      stored: try version.state.valueIfThere(object, property), own: nil, insertedAs: nil)
+  }
+
+  private func relationship(
+    from entity: EntityNumber, to target: ObjectReference
+  ) -> PropertyNumber? {
+    rules[target.entity].first { $0.entity == entity && $0.rule == .cascade }?.relationship.number
+  }
+}
+
+// References of the write to what others have deleted.
+extension GraphMerge {
+  /// Revives what others have deleted and the write refers to, or drops the references, as the
+  /// policy says, by relationships with a rule; adds the conflicts.
+  private func resolveLost(
+    in draft: inout Draft, _ found: inout [MergeConflict]
+  ) throws(AnnalsError) {
+    for object in draft.touched.list {
+      for relationship in rules.relationships(of: object.entity) {
+        let lost = try lostTargets(of: object, relationship.number, in: draft)
+        if lost.isEmpty { continue }
+        let property = relationship.number
+        let stored = try version.state.valueIfThere(object, property)
+        found.append(
+          MergeConflict(
+            object: object, property: property,
+            base: try basis.base.valueIfThere(object, property), stored: stored,
+            own: try draft.value(object, property), insertedAs: nil))
+        if basis.policy.keepsOwnSide {
+          try draft.revive(lost, as: basis.base)
+        } else {
+          try draft.drop(lost, from: object, relationship, stored: stored)
+        }
+      }
+    }
+  }
+
+  /// What an object refers to that others have deleted.
+  private func lostTargets(
+    of object: ObjectReference, _ property: PropertyNumber, in draft: Draft
+  ) throws(AnnalsError) -> [ObjectReference] {
+    var lost: [ObjectReference] = []
+    guard try draft.exists(object) else { return [] }
+    for target in try draft.value(object, property).targets {
+      if try !draft.exists(target), try !version.state.holds(target), try basis.base.holds(target) {
+        lost.append(target)
+      }
+    }
+    return lost
+  }
+}
+
+extension State {
+  fileprivate func holds(_ object: ObjectReference) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating { () throws(StateFault) in
+      try contains(object.entity, object.row)
+    }
+  }
+
+  /// The value of a property; nil if the object does not exist, or there is no property.
+  fileprivate func valueIfThere(
+    _ object: ObjectReference, _ property: PropertyNumber?
+  ) throws(AnnalsError) -> Value? {
+    try AnnalsError.translating { () throws(StateFault) in
+      guard let property, try contains(object.entity, object.row) else { return nil }
+      return try value(object.entity, object.row, property)
+    }
+  }
+}
+
+extension Draft {
+  /// Whether an object exists in the working state.
+  func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating { () throws(StateFault) in
+      try reader.state.contains(object.entity, object.row)
+    }
+  }
+
+  /// Inserts objects that are gone under their own ids, with the values that they have in another
+  /// state.
+  fileprivate mutating func revive(
+    _ objects: [ObjectReference], as state: State
+  ) throws(AnnalsError) {
+    for object in objects {
+      guard try !exists(object) else { continue }
+      _ = try insert(entity: object.entity, row: object.row, defaults: [])
+      for property in schema.entity(numbered: object.entity)?.readableProperties ?? [] {
+        let value = try AnnalsError.translating { () throws(StateFault) in
+          try state.value(object.entity, object.row, property.number)
+        }
+        if !value.isNull {
+          try put(value, in: property.number, row: object.row, of: object.entity)
+        }
+      }
+    }
+  }
+
+  /// Takes references to objects that others have deleted out of an object: as its rule says, or
+  /// as it was stored before.
+  fileprivate mutating func drop(
+    _ lost: [ObjectReference], from object: ObjectReference, _ relationship: Relationship,
+    stored: Value?
+  ) throws(AnnalsError) {
+    if relationship.isToMany || relationship.deleteRule == .nullify {
+      let left = try value(object, relationship.number).targets.filter { !lost.contains($0) }
+      try set(object, relationship.number, to: left.isEmpty ? .null : .objects(left))
+    } else if let stored {
+      try set(object, relationship.number, to: stored)
+    } else {
+      try delete(object)
+    }
+  }
+}

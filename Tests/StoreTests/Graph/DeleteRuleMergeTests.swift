@@ -1,0 +1,105 @@
+import Annals
+import AnnalsModel
+import Testing
+
+/// Deletions with effects beside changes of others: a deletion and what follows from it stand or
+/// fall together.
+@Suite struct DeleteRuleMergeTests {
+  private let store: Store
+  private let parent: ObjectID
+  private let child: ObjectID
+  private let other: ObjectID
+  private let seen: Token
+
+  init() throws {
+    store = try Graph.store { Relationship($0, to: "Node", onDelete: .cascade) }
+    let nodes = try store.nodes(["parent", "child", "other"])
+    (parent, child, other) = (nodes[0], nodes[1], nodes[2])
+    try store.connect([child: parent])
+    seen = store.token
+  }
+
+  private func deleteParent(_ policy: MergePolicy?) throws -> Commit<Void> {
+    try store.commit(basedOn: seen, merging: policy) { try $0.delete(parent) }
+  }
+
+  @Test func aNewChildGoesWithItsParentOrKeepsIt() throws {
+    try store.write {
+      try $0.insert("Node", ["name": "late", "to": .object(ObjectReference(parent))])
+    }
+    let error = #expect(throws: AnnalsError.self) { _ = try deleteParent(.error) }
+    #expect(error?.code == .conflict)
+    #expect(error?.conflicts.map(\.objectName) == ["Node/late"])
+    let kept = try deleteParent(.storedWins)
+    #expect(try store.names() == ["parent", "child", "other", "late"])
+    #expect(kept.conflicts.map(\.objectName) == ["Node/late"])
+    #expect(kept.conflicts.map(\.property) == ["to"])
+    let gone = try deleteParent(.ownWins)
+    #expect(try store.names() == ["other"])
+    #expect(gone.conflicts.map(\.objectName) == ["Node/late"])
+    #expect(try store.problems() == [])
+  }
+
+  @Test func aChangedChildGoesWithItsParentOrKeepsIt() throws {
+    try store.write { try $0.update(child, ["count": 1]) }
+    #expect(throws: AnnalsError.self) { _ = try deleteParent(.error) }
+    #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: seen) { try $0.delete(parent) }
+    }
+    _ = try deleteParent(.rollBack)
+    #expect(try store.names() == ["parent", "child", "other"])
+    #expect(try store.targets(of: child) == [ObjectReference(parent)])
+    _ = try deleteParent(.overwrite)
+    #expect(try store.names() == ["other"])
+  }
+
+  @Test func aChangedParentKeepsItsChildren() throws {
+    try store.write { try $0.update(parent, ["count": 1]) }
+    _ = try deleteParent(.storedWins)
+    #expect(try store.names() == ["parent", "child", "other"])
+    _ = try deleteParent(.ownWins)
+    #expect(try store.names() == ["other"])
+  }
+
+  @Test func aMovedChildStays() throws {
+    try store.connect([child: other])
+    let commit = try deleteParent(.storedWins)
+    // The child is no longer the parent's; but it was changed, and would have gone.
+    #expect(try store.names() == ["parent", "child", "other"])
+    #expect(!commit.conflicts.isEmpty)
+  }
+
+  @Test func aNewReferenceToWhatOthersDeleted() throws {
+    try store.write { try $0.delete(parent) }
+    #expect(try store.names() == ["other"])
+    func insert(_ policy: MergePolicy) throws -> Commit<ObjectID> {
+      try store.commit(basedOn: seen, merging: policy) {
+        try $0.insert("Node", ["name": "late", "to": .object(ObjectReference(parent))])
+      }
+    }
+    let error = #expect(throws: AnnalsError.self) { _ = try insert(.error) }
+    #expect(error?.code == .conflict)
+    let dropped = try insert(.storedWins)
+    #expect(try store.names() == ["other"])
+    #expect(dropped.conflicts.map(\.property) == ["to"])
+    _ = try insert(.ownWins)
+    #expect(try store.names() == ["parent", "other", "late"])
+    #expect(try store.problems() == [])
+  }
+
+  @Test func aClearedReferenceThatOthersChangedIsAConflictOfTheProperty() throws {
+    let store = try Graph.store { Relationship($0, to: "Node", onDelete: .nullify) }
+    let nodes = try store.nodes(["a", "b", "c"])
+    try store.connect([nodes[1]: nodes[0]])
+    let seen = store.token
+    try store.connect([nodes[1]: nodes[2]])
+    let commit = try store.commit(basedOn: seen, merging: .storedWins) { try $0.delete(nodes[0]) }
+    #expect(commit.conflicts.map(\.property) == ["to"])
+    #expect(try store.names() == ["b", "c"])
+    #expect(try store.targets(of: nodes[1]) == [ObjectReference(nodes[2])])
+    try store.revert(store.token)
+    _ = try store.commit(basedOn: seen, merging: .ownWins) { try $0.delete(nodes[0]) }
+    #expect(try store.targets(of: nodes[1]) == [])
+    #expect(try store.problems() == [])
+  }
+}
