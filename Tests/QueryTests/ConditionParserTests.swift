@@ -67,6 +67,9 @@ import Testing
     ("all_places contains Place#5", "all_places CONTAINS 1#5"),
     ("all_places NOT CONTAINS 1#5 OR bool == YES", "NOT all_places CONTAINS 1#5 OR bool == TRUE"),
     ("any all_places.name = 'x' and int64 = 1", "ANY all_places.name == \"x\" AND int64 == 1"),
+    ("NONE all_places.name == 'x'", "NOT ANY all_places.name == \"x\""),
+    ("ALL all_places.size > 1", "NOT ANY all_places (NOT size > 1)"),
+    ("all_places.@COUNT >= 2", "all_places.@count >= 2"),
     ("NOT ANY all_places.name !=[c] 'x'", "NOT ANY all_places (NOT name ==[c] \"x\")"),
     ("ANY all_places.name != nil", "ANY all_places.name != nil"),
     (
@@ -188,7 +191,11 @@ import Testing
           + "A text stands in quotes: \"1\""
       ),
       ("ANY all_places (name == 'x'", "column 28: expected \")\""),
-      ("NONE all_places.size == 1", "column 1: NONE is not supported; write NOT ANY"),
+      ("SOME all_places.size == 1", "column 1: SOME is not supported; write ANY"),
+      ("all_places.@count", "column 18: expected an operator such as == or <"),
+      ("all_places.@sum > 1", "column 13: expected count"),
+      ("all_places.@count > 1.5", "column 21: expected a whole number"),
+      ("title.@count > 1", "column 8: title is one value: @count asks for several objects"),
       ("a MATCHES 'x'", "column 1: Event has no property \"a\""),
       (
         "title ~ 1",

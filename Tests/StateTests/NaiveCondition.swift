@@ -20,6 +20,11 @@ struct NaiveCondition {
         try state.contains(target.entity, target.row)
           && holds(inner, target.entity, target.row)
       }
+    case .count(let path, let comparison, let count):
+      let there = try targets(path, entity, row).filter {
+        try state.contains($0.entity, $0.row)
+      }
+      return comparison.isTrue(Int64(there.count), count)
     case .isNil(let path): return try value(path, entity, row).isNull
     case .isIn(let path, let values):
       let value = try value(path, entity, row)

@@ -20,12 +20,15 @@ import AnnalsModel
 public struct Inverse<Source: Record, Target: Record>: Sendable {
   /// The condition on objects that refer to the one with this id.
   let condition: @Sendable (ObjectID) -> RecordCondition<Source>
+  /// Its name on a path.
+  let pathName: @Sendable () -> String
   /// Makes an object refer to another one, or no longer.
   fileprivate let connect: @Sendable (WriteTransaction, ObjectID, ObjectID, Bool) throws -> Void
 
   /// The objects whose reference leads to an object.
   public init(_ keyPath: any KeyPath<Source, Reference<Target>?> & Sendable) {
     condition = { .compare(keyPath, .equal, Reference<Target>($0)) }
+    pathName = { Inverse.pathName(keyPath) }
     connect = { tx, source, target, isConnected in
       let current: Reference<Target>? = try tx.current(Source.self, source)[keyPath: keyPath]
       if !isConnected, current?.objectID != target { return }
@@ -37,6 +40,7 @@ public struct Inverse<Source: Record, Target: Record>: Sendable {
   /// transaction unless it is added to another.
   public init(_ keyPath: any KeyPath<Source, Reference<Target>> & Sendable) {
     condition = { .compare(keyPath, .equal, Reference<Target>($0)) }
+    pathName = { Inverse.pathName(keyPath) }
     connect = { tx, source, target, isConnected in
       guard isConnected else {
         return try tx.update(source, [Source.entity.propertyName(of: keyPath): .null])
@@ -48,6 +52,7 @@ public struct Inverse<Source: Record, Target: Record>: Sendable {
   /// The objects whose list has an object.
   public init(_ keyPath: any KeyPath<Source, [Reference<Target>]> & Sendable) {
     condition = { .contains(keyPath, Reference<Target>($0)) }
+    pathName = { Inverse.pathName(keyPath) }
     connect = { tx, source, target, isConnected in
       var list = try tx.current(Source.self, source)[keyPath: keyPath]
       let reference = Reference<Target>(target)
@@ -59,6 +64,10 @@ public struct Inverse<Source: Record, Target: Record>: Sendable {
       }
       try tx.set(keyPath, of: source, to: list)
     }
+  }
+
+  private static func pathName(_ keyPath: PartialKeyPath<Source>) -> String {
+    Schema.inverseName(of: Source.entity.propertyName(of: keyPath), in: Source.entity.name)
   }
 }
 

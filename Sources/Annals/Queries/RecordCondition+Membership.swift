@@ -1,6 +1,6 @@
 import AnnalsModel
 
-// Conditions on the objects of to-many relationships.
+// Conditions on the objects of to-many relationships and inverses.
 
 extension RecordCondition {
   /// The to-many relationship lists the object, also if that was deleted: `.contains(\.tags, tag)`.
@@ -27,6 +27,36 @@ extension RecordCondition {
       .any(PropertyPath(R.entity.propertyName(of: keyPath)), condition.condition),
       stores: condition.stores)
   }
+
+  /// All objects that the to-many relationship leads to meet the condition, also if there are none.
+  public static func every<T: Record>(
+    _ keyPath: KeyPath<R, [Reference<T>]>, _ condition: RecordCondition<T>
+  ) -> RecordCondition { !any(keyPath, !condition) }
+
+  /// No object that the to-many relationship leads to meets the condition.
+  public static func none<T: Record>(
+    _ keyPath: KeyPath<R, [Reference<T>]>, _ condition: RecordCondition<T>
+  ) -> RecordCondition { !any(keyPath, condition) }
+
+  /// At least one object that refers to this one meets the condition:
+  /// `.any(\.events, \.title == "Fog")`.
+  public static func any<S: Record>(
+    _ inverse: InversePath<S, R>, _ condition: RecordCondition<S>
+  ) -> RecordCondition {
+    RecordCondition(
+      .any(PropertyPath(R.self[keyPath: inverse].pathName()), condition.condition),
+      stores: condition.stores)
+  }
+
+  /// All objects that refer to this one meet the condition, also if there are none.
+  public static func every<S: Record>(
+    _ inverse: InversePath<S, R>, _ condition: RecordCondition<S>
+  ) -> RecordCondition { !any(inverse, !condition) }
+
+  /// No object that refers to this one meets the condition.
+  public static func none<S: Record>(
+    _ inverse: InversePath<S, R>, _ condition: RecordCondition<S>
+  ) -> RecordCondition { !any(inverse, condition) }
 
   private static func contains(_ keyPath: PartialKeyPath<R>, id: ObjectID) -> RecordCondition {
     RecordCondition(

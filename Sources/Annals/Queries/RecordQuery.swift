@@ -123,6 +123,10 @@ extension RecordQuery {
     case .some(let old, let inner):
       guard let path = try path(old) else { return .never }
       return .any(path, try resolved(inner, target(of: old, scope)))
+    case .count(let old, let comparison, let count):
+      if let path = try path(old) { return .count(path, comparison, Int(count)) }
+      // What did not exist then led to nothing.
+      return comparison.isTrue(0, count) ? .always : .never
     case .all(let parts): return .all(try resolved(parts, scope))
     case .any(let parts): return .any(try resolved(parts, scope))
     case .not(let part): return try resolved(part, scope).negated
@@ -143,11 +147,20 @@ extension RecordQuery {
     for name in path.names {
       let property = scope.properties.first { $0.name.hasSameBytes(as: name) }
       let relationship = scope.entity?.relationship(named: name)
+      let inverse = relationship == nil ? scope.entity.flatMap { source(of: name, $0) } : nil
       scope = Scope(
         properties: property?.relationship?.properties() ?? [],
-        entity: relationship.flatMap { newest.entity(numbered: $0.destination) })
+        entity: inverse?.source
+          ?? relationship.flatMap { newest.entity(numbered: $0.destination) })
     }
     return scope
+  }
+
+  /// The relationship behind the name of an inverse, and its entity.
+  private func source(
+    of name: String, _ entity: Entity
+  ) -> (source: Entity, relationship: Relationship)? {
+    newest.inverse(named: name, of: entity.number)
   }
 
   /// The path with the state's own names, and with what records read in place of missing values;
@@ -167,6 +180,15 @@ extension RecordQuery {
       let property = properties.first { $0.name.hasSameBytes(as: name) }
       let isLast = place == path.names.count - 1
       let attribute = now.attribute(named: name)
+      if now.propertyNumber(named: name) == nil, let (source, relationship) = source(of: name, now)
+      {
+        guard let old = past.entity(numbered: source.number),
+          let property = old.propertyName(relationship.number)
+        else { return nil }
+        names.append(Schema.inverseName(of: property, in: old.name))
+        (properties, entity) = ([], source)
+        continue
+      }
       guard let number = now.propertyNumber(named: name) else {
         // The evaluation refuses unknown names.
         guard let property else { return path }

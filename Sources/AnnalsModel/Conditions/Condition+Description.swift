@@ -15,6 +15,7 @@ extension Condition: CustomStringConvertible {
       "\(path) \(test.match)\(test.options) \(Value.string(test.text).conditionText)"
     case .contains(let path, let object): "\(path) CONTAINS \(Value.object(object).conditionText)"
     case .some(let path, let condition): condition.description(ofAny: path)
+    case .count(let path, let comparison, let count): "\(path).@count \(comparison) \(count)"
     case .all(let parts): parts.map(\.partOfAll).joined(separator: " AND ")
     case .any(let parts): parts.map(\.description).joined(separator: " OR ")
     case .not(let condition): condition.descriptionOfOpposite
@@ -50,6 +51,18 @@ extension Condition: CustomStringConvertible {
 extension Condition.Comparison {
   /// Whether it compares order.
   package var isOrder: Bool { self != .equal && self != .notEqual }
+
+  /// Whether it is true of two numbers.
+  package func isTrue(_ number: Int64, _ other: Int64) -> Bool {
+    switch self {
+    case .equal: number == other
+    case .notEqual: number != other
+    case .less: number < other
+    case .lessOrEqual: number <= other
+    case .greater: number > other
+    case .greaterOrEqual: number >= other
+    }
+  }
 }
 
 extension Condition.Comparison: CustomStringConvertible {

@@ -22,7 +22,8 @@ extension Condition {
   package var path: PropertyPath? {
     switch form {
     case .isNil(let path), .comparison(let path, _, _), .isIn(let path, _),
-      .isBetween(let path, _, _), .text(let path, _), .contains(let path, _), .some(let path, _):
+      .isBetween(let path, _, _), .text(let path, _), .contains(let path, _), .some(let path, _),
+      .count(let path, _, _):
       path
     case .constant, .all, .any, .not: nil
     }
@@ -35,7 +36,7 @@ extension Condition {
       comparison == .notEqual || value.isNull ? nil : path
     case .isIn(let path, let values): values.contains(where: \.isNull) ? nil : path
     case .isBetween(let path, _, _), .text(let path, _): path
-    case .constant, .isNil, .contains, .some, .all, .any, .not: nil
+    case .constant, .isNil, .contains, .some, .count, .all, .any, .not: nil
     }
   }
 
@@ -66,6 +67,7 @@ extension Condition {
     case .text(let old, let test): .text(path(old), test.match, test.text, test.options)
     case .contains(let old, let object): .contains(path(old), object)
     case .some(let old, let condition): .any(path(old), condition)
+    case .count(let old, let comparison, let count): .count(path(old), comparison, Int(count))
     case .all(let parts): .all(parts.map { $0.mapPaths(path) })
     case .any(let parts): .any(parts.map { $0.mapPaths(path) })
     case .not(let part): part.mapPaths(path).negated

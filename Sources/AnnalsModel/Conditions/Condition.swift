@@ -46,6 +46,8 @@ public struct Condition: Hashable, Sendable {
     /// An object that the to-many relationship at the path leads to meets the condition, whose
     /// paths start at that object.
     indirect case some(PropertyPath, Condition)
+    /// The number of objects that the to-many relationship at the path leads to.
+    case count(PropertyPath, Comparison, Int64)
     case all([Condition])
     case any([Condition])
     indirect case not(Condition)
@@ -158,12 +160,29 @@ extension Condition {
     Condition(.contains(path, object))
   }
 
-  /// At least one object that the to-many relationship at the path leads to meets the condition,
-  /// whose paths start at that object: `.any("tags", .compare("name", .equal, "food"))`. Deleted
-  /// objects meet none.
+  /// At least one object that the to-many relationship or inverse at the path leads to meets the
+  /// condition, whose paths start at that object: `.any("tags", .compare("name", .equal, "food"))`.
+  /// Deleted objects meet none.
   public static func any(_ path: PropertyPath, _ condition: Condition) -> Condition {
     Condition(.some(path, condition), around: [condition])
   }
+
+  /// All objects that the to-many relationship or inverse at the path leads to meet the condition,
+  /// also if there are none.
+  public static func every(_ path: PropertyPath, _ condition: Condition) -> Condition {
+    any(path, condition.negated).negated
+  }
+
+  /// No object that the to-many relationship or inverse at the path leads to meets the condition.
+  public static func none(_ path: PropertyPath, _ condition: Condition) -> Condition {
+    any(path, condition).negated
+  }
+
+  /// The number of objects that the to-many relationship or inverse at the path leads to compares
+  /// so: `.count("tags", .greater, 3)`. Each counts as often as it is listed; deleted ones do not.
+  public static func count(
+    _ path: PropertyPath, _ comparison: Comparison, _ count: Int
+  ) -> Condition { Condition(.count(path, comparison, Int64(count))) }
 }
 
 extension Condition {

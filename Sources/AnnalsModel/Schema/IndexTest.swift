@@ -79,7 +79,8 @@ extension Condition {
     case .isBetween(let path, let low, let high):
       return [try test(path, .greaterOrEqual, low), try test(path, .lessOrEqual, high)]
     case .not(let part): return [try opposite(of: part)]
-    case .contains(let path, _), .some(let path, _): throw .membership(path)
+    case .contains(let path, _), .some(let path, _), .count(let path, _, _):
+      throw .membership(path)
     case .constant(false), .isIn, .text, .any:
       throw IndexTest.Misfit(reason: "an index is of objects told by comparisons joined by AND")
     }
@@ -90,7 +91,8 @@ extension Condition {
     case .isNil(let path): return try test(path, .notEqual, .null)
     case .comparison(let path, .equal, let value): return try test(path, .notEqual, value)
     case .comparison(let path, .notEqual, let value): return try test(path, .equal, value)
-    case .contains(let path, _), .some(let path, _): throw .membership(path)
+    case .contains(let path, _), .some(let path, _), .count(let path, _, _):
+      throw .membership(path)
     default:
       // Of nil neither an order nor its opposite by another operator is true.
       throw IndexTest.Misfit(reason: "an index is of objects told by comparisons joined by AND")

@@ -28,6 +28,10 @@ extension SchemaMerge {
     if required.isOptional, !merged.isOptional, objectCount > 0 {
       noteBackfill(of: merged, in: schema.entities[index].number)
     }
+    // Mostly nothing differs, and every opening comes here.
+    var numbered = required
+    numbered.number = merged.number
+    if numbered == merged { return }
     _ = merged.grow(toHold: required)
     if merged == schema.entities[index].attributes[position] { return }
     // Each schema is valid by itself, but the rules of both together may not be.

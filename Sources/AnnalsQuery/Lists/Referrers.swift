@@ -12,6 +12,9 @@ struct Referrers: Sendable {
     var relationship: PropertyNumber
     var target: EntityNumber
     var isToMany: Bool
+    /// Whether the path goes the other way: from what is referred to, at `entity`, to the objects
+    /// of `target` that refer to it.
+    var isInverse = false
   }
 
   /// The relationships of a path, and its final property; 0 for the object itself. A to-many
@@ -34,13 +37,15 @@ struct Referrers: Sendable {
     for dependency in dependencies {
       guard let way = Referrers.way(dependency, entity, state.schema) else { continue }
       if let first = way.hops.first {
-        ownProperties.insert(first.relationship)
+        if !first.isInverse { ownProperties.insert(first.relationship) }
         if !ways.contains(way) { ways.append(way) }
       } else {
         ownProperties.insert(way.end)
       }
     }
-    for hop in Set(ways.flatMap(\.hops)) { lists[hop] = try Referrers.list(hop, in: state) }
+    for hop in Set(ways.flatMap(\.hops)) where !hop.isInverse {
+      lists[hop] = try Referrers.list(hop, in: state)
+    }
   }
 
   var isEmpty: Bool { ways.isEmpty }
@@ -60,7 +65,17 @@ struct Referrers: Sendable {
         way.end = attribute.number
         return way
       }
-      guard let relationship = current.relationship(named: name) else { return way }
+      guard let relationship = current.relationship(named: name) else {
+        guard let (source, relationship) = schema.inverse(named: name, of: current.number) else {
+          return way
+        }
+        way.hops.append(
+          Hop(
+            entity: current.number, relationship: relationship.number, target: source.number,
+            isToMany: relationship.isToMany, isInverse: true))
+        entity = source
+        continue
+      }
       if dependency.isListed, place == names.count - 1 {
         way.end = relationship.number
         return way
@@ -132,28 +147,49 @@ extension Referrers {
       for level in way.hops.indices {
         let target = way.hops[level].target
         let relevant = level + 1 < way.hops.count ? way.hops[level + 1].relationship : way.end
+        let hop = way.hops[level]
         for change in changes.elements where change.object.entity == target {
-          if relevant == 0 || !change.properties.contains(relevant) {
+          let isMoved = hop.isInverse && change.properties.contains(hop.relationship)
+          if !isMoved, relevant == 0 || !change.properties.contains(relevant) {
             // The insert or delete of an object also concerns the rows that refer to it.
             let was = try old.contains(target, change.object.row)
             if was == (try new.contains(target, change.object.row)) { continue }
           }
-          walkBack(change.object.row, way.hops[...level], body)
+          try walkBack(change.object.row, way.hops[...level], (old, new), body)
         }
       }
     }
   }
 
-  private func walkBack(_ target: Int64, _ hops: ArraySlice<Hop>, _ body: (Int64) -> Void) {
+  private func walkBack(
+    _ target: Int64, _ hops: ArraySlice<Hop>, _ states: (old: State, new: State),
+    _ body: (Int64) -> Void
+  ) throws(StateFault) {
     guard let hop = hops.last else { return body(target) }
-    forEachReferrer(to: target, hop) { walkBack($0, hops.dropLast(), body) }
+    let rows =
+      hop.isInverse ? Array(try owners(of: target, hop, states)) : referrers(to: target, hop)
+    for row in rows { try walkBack(row, hops.dropLast(), states, body) }
   }
 
-  private func forEachReferrer(to target: Int64, _ hop: Hop, _ body: (Int64) -> Void) {
-    guard let list = lists[hop] else { return }
+  private func referrers(to target: Int64, _ hop: Hop) -> [Int64] {
+    guard let list = lists[hop] else { return [] }
     let word = UInt64(target)
     let start = list.rank { $0.word < word }
-    list.forEach(in: start..<list.rank { $0.word <= word }) { body($0.row) }
+    var rows: [Int64] = []
+    list.forEach(in: start..<list.rank { $0.word <= word }) { rows.append($0.row) }
+    return rows
+  }
+
+  /// What an object at the far end of an inverse refers to, or did.
+  private func owners(
+    of row: Int64, _ hop: Hop, _ states: (old: State, new: State)
+  ) throws(StateFault) -> Set<Int64> {
+    var owners: Set<Int64> = []
+    for state in [states.old, states.new] {
+      guard let table = state.table(hop.target) else { continue }
+      owners.formUnion(try Referrers.targets(row, table.column(of: hop.relationship), table))
+    }
+    return owners
   }
 
   /// Adopts the targets of changed references.

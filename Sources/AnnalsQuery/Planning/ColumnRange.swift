@@ -91,7 +91,7 @@ struct ColumnRange {
       }
       let end = test.text.leastBehindBeginnings.flatMap { to(.string($0), false) }
       return narrow(low: from(.string(test.text), true), high: end)
-    case .constant, .isIn, .contains, .some, .all, .any, .not: return false
+    case .constant, .isIn, .contains, .some, .count, .all, .any, .not: return false
     }
   }
 

@@ -1,8 +1,8 @@
 import AnnalsModel
 import AnnalsState
 
-// Conditions on the objects of to-many relationships: `tags CONTAINS Tag#5`,
-// `ANY tags.name == "food"`, `ANY tags (name == "food" AND rank > 3)`.
+// Conditions on the objects of to-many relationships and inverses: `tags CONTAINS Tag#5`,
+// `ANY tags.name == "food"`, `ANY tags (name == "food" AND rank > 3)`, `tags.@count > 3`.
 
 extension ConditionParser {
   /// Reads what follows `ANY`. Without an entity the first name is the relationship's, unless
@@ -50,6 +50,11 @@ extension ConditionParser {
         ConditionTextError(column: name.column, reason: reason)
       }
       guard let relationship = entity.relationship(named: name.name) else {
+        if entity.attribute(named: name.name) == nil,
+          let (source, _) = schema.inverse(named: name.name, of: entity.number)
+        {
+          return (place, source)
+        }
         if entity.attribute(named: name.name) == nil { throw fail(entity.unknownName(name.name)) }
         throw fail(
           "\(name.name) of \(entity.name) is an attribute: ANY asks a to-many relationship")
@@ -66,19 +71,38 @@ extension ConditionParser {
     throw expected("a property")
   }
 
-  /// Reads `CONTAINS` and an object behind the path to a to-many relationship. Where the
-  /// relationship is not known, `CONTAINS` was read.
-  mutating func membership(
-    _ path: PropertyPath, _ relationship: Relationship?
+  /// Reads `count`, a comparison and a number behind the path to several objects and `@`.
+  mutating func count(
+    _ path: PropertyPath, _ kind: PropertyKind
   ) throws(ConditionTextError) -> Condition {
-    guard let relationship else {
+    switch kind {
+    case .objects, .unknown: break
+    case .attribute, .object:
+      throw ConditionTextError(
+        column: token.column, reason: "\(path) is one value: @count asks for several objects")
+    }
+    guard try consume("COUNT") else { throw expected("count") }
+    guard let comparison = try comparison() else { throw expected("an operator such as == or <") }
+    let column = token.column
+    guard case .int(let number) = try value(.unknown) else {
+      throw ConditionTextError(column: column, reason: "expected a whole number")
+    }
+    return .count(path, comparison, Int(number))
+  }
+
+  /// Reads `CONTAINS` and an object behind the path to several objects of an entity. Where that is
+  /// not known, `CONTAINS` was read.
+  mutating func membership(
+    _ path: PropertyPath, to number: EntityNumber?
+  ) throws(ConditionTextError) -> Condition {
+    guard let number else {
       let column = token.column
       guard case .object(let object) = try value(.unknown) else {
         throw ConditionTextError(column: column, reason: "expected a text in quotes, or an object")
       }
       return .contains(path, object)
     }
-    let target = schema.entity(numbered: relationship.destination)
+    let target = schema.entity(numbered: number)
     let object = "\(target?.name ?? "Entity")#5"
     let property = target?.tellingAttribute ?? "property"
     guard try consume("CONTAINS") else {
@@ -96,7 +120,7 @@ extension ConditionParser {
         reason: "expected an object, such as \(object); to compare a property of it, write "
           + "ANY \(path).\(property)")
     }
-    guard found.entity == relationship.destination else {
+    guard found.entity == number else {
       let name = schema.entity(numbered: found.entity)?.name ?? "entity \(found.entity)"
       throw ConditionTextError(
         column: column,

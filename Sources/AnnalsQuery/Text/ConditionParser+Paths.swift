@@ -7,8 +7,8 @@ enum PropertyKind: CustomStringConvertible {
   case attribute(AttributeType)
   /// An object, of this entity if that is known.
   case object(Entity?)
-  /// The objects of this to-many relationship.
-  case objects(Relationship)
+  /// Objects of this entity, of a to-many relationship or an inverse.
+  case objects(EntityNumber)
 
   var description: String {
     switch self {
@@ -71,7 +71,7 @@ extension ConditionParser {
     repeat {
       let column = token.column
       names.append(WrittenName(name: try name(), column: column))
-    } while try consume(".")
+    } while try consume(".") && !isAt("@")
     return names
   }
 
@@ -115,8 +115,7 @@ extension ConditionParser {
 
   /// The words of NSPredicate's format that are not read, with what to write instead.
   private static let unsupported = [
-    "MATCHES": "", "SOME": "; write ANY", "NONE": "; write NOT ANY",
-    "ALL": "; write NOT ANY with the opposite",
+    "MATCHES": "", "SOME": "; write ANY",
   ]
 
   private func kind(
@@ -133,10 +132,17 @@ extension ConditionParser {
         throw fail("\(name) of \(entity.name) is an attribute: no name can follow it")
       }
       guard let relationship = entity.relationship(named: name) else {
+        if let (source, _) = schema.inverse(named: name, of: entity.number) {
+          if isLast, toMany != .none { return .objects(source.number) }
+          let whole = PropertyPath(written.map(\.name))
+          throw fail("\(name) of \(entity.name) is an inverse: \(toMany.instead(of: whole))")
+        }
         if isLast, name.hasSameBytes(as: "id") { return .object(entity) }
         throw fail(entity.unknownName(name))
       }
-      if relationship.isToMany, isLast, toMany != .none { return .objects(relationship) }
+      if relationship.isToMany, isLast, toMany != .none {
+        return .objects(relationship.destination)
+      }
       guard !relationship.isToMany, let next = schema.entity(numbered: relationship.destination)
       else {
         let whole = PropertyPath(written.map(\.name))

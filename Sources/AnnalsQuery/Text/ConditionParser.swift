@@ -6,8 +6,9 @@ import AnnalsModel
 ///     conjunction = negation { (AND | "&&") negation }
 ///     negation    = { NOT | "!" }
 ///                   ( "(" condition ")" | TRUEPREDICATE | FALSEPREDICATE | any | test )
-///     any         = ANY path "(" condition ")" | ANY path "." test | ANY path comparison value
-///     test        = path ( comparison value | [NOT] IN "{" [value {"," value}] "}"
+///     any         = (ANY | ALL | NONE) path ( "(" condition ")" | "." test | comparison value )
+///     test        = path ( "." "@" count comparison number
+///                        | comparison value | [NOT] IN "{" [value {"," value}] "}"
 ///                        | [NOT] BETWEEN "{" value "," value "}" | [NOT] match [options] text
 ///                        | [NOT] CONTAINS entity "#" row )
 ///     comparison  = "==" | "=" | "!=" | "<>" | "<" | "<=" | "=<" | ">" | ">=" | "=>"
@@ -18,7 +19,8 @@ import AnnalsModel
 ///                 | now | today | yesterday | age
 ///                 | entity "#" row [ "@" UUID ] | (URL | JSON | DATA | DOUBLE) "(" text ")"
 ///
-/// The path of `any` ends at a to-many relationship, and what follows is of its objects. Keywords
+/// The paths of `any` and of `@count` end at a to-many relationship or an inverse; what follows
+/// `any` is of its objects. Keywords
 /// are of any case. A name with other than letters, digits and `_` stands in backquotes. A dotted
 /// name is an attribute of that name if there is one, else a path. Values take the type of the
 /// property they meet. Time and depth are bounded by `longestText` and `deepest`.
@@ -126,6 +128,11 @@ package struct ConditionParser {
     if try consume("TRUEPREDICATE") { return .always }
     if try consume("FALSEPREDICATE") { return .never }
     if try consume("ANY") { return try anyTest() }
+    if try consume("NONE") { return try anyTest().negated }
+    if try consume("ALL") {
+      guard case .some(let path, let inner) = try anyTest().form else { throw expected("a path") }
+      return .every(path, inner)
+    }
     let (path, kind) = try path(toMany: .end)
     return try test(of: path, kind)
   }
@@ -154,7 +161,8 @@ package struct ConditionParser {
   private mutating func test(
     _ path: PropertyPath, _ kind: PropertyKind
   ) throws(ConditionTextError) -> Condition {
-    if case .objects(let relationship) = kind { return try membership(path, relationship) }
+    if try consume("@") { return try count(path, kind) }
+    if case .objects(let target) = kind { return try membership(path, to: target) }
     if try consume("IN") {
       return .isIn(path, try list(kind))
     }
@@ -174,7 +182,7 @@ package struct ConditionParser {
       try advance()
       let options = try options()
       if case .unknown = kind, match == .contains, options.isEmpty, !isAtText {
-        return try membership(path, nil)
+        return try membership(path, to: nil)
       }
       return try textMatch(path, kind, match, options)
     }
@@ -234,7 +242,7 @@ package struct ConditionParser {
     return .text(path, match, text, options)
   }
 
-  private mutating func comparison() throws(ConditionTextError) -> Condition.Comparison? {
+  mutating func comparison() throws(ConditionTextError) -> Condition.Comparison? {
     if try consume("==", "=") { return .equal }
     if try consume("!=", "<>") { return .notEqual }
     if try consume("<=", "=<") { return .lessOrEqual }

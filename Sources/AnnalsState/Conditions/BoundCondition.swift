@@ -37,6 +37,7 @@ package struct BoundCondition: Sendable {
     case text(TextPattern)
     case contains(ObjectReference)
     case some(TargetTest)
+    case count(Targets, Condition.Comparison, Int64)
   }
 
   /// The end of evaluation: the condition is met.
@@ -110,14 +111,24 @@ package struct BoundCondition: Sendable {
       let pattern = TextPattern(test, removingDiacritics: sources.removingDiacritics)
       return append(bound, .text(pattern), next)
     case .contains(let path, let object):
+      if let (owner, targets) = try Targets.inverse(path, from: entity, in: state) {
+        let test = try TargetTest(
+          .compare([], .equal, .object(object)), targets, in: state, sources)
+        return append(owner, .some(test), next)
+      }
       let bound = try BoundPath(toMany: path, from: entity, in: state)
       try bound.requireLeading(to: object, path, state.schema)
       return append(bound, .contains(object), next)
     case .some(let path, let inner):
-      let bound = try BoundPath(toMany: path, from: entity, in: state)
-      guard case .objects(let relationship) = bound.end else { return next.ifFalse }
-      let test = try TargetTest(inner, of: relationship.destination, in: state, sources)
-      return append(bound, .some(test), next)
+      guard let (bound, targets) = try Targets.bound(path, from: entity, in: state) else {
+        return next.ifFalse
+      }
+      return append(bound, .some(try TargetTest(inner, targets, in: state, sources)), next)
+    case .count(let path, let comparison, let count):
+      guard let (bound, targets) = try Targets.bound(path, from: entity, in: state) else {
+        return comparison.isTrue(0, count) ? next.ifTrue : next.ifFalse
+      }
+      return append(bound, .count(targets, comparison, count), next)
     }
   }
 
@@ -204,9 +215,9 @@ extension BoundCondition {
       return pattern.matches(cell.bytes(in: arena), &scratch)
     case .contains(let object):
       return cell.tag == .objects && object.isListed(in: cell.bytes(in: arena))
-    case .some(let test):
-      guard cell.tag == .objects else { return false }
-      return try test.holds(ofAnyIn: cell.bytes(in: arena))
+    case .some(let test): return try test.holds(ofAnyAt: cell, arena)
+    case .count(let targets, let comparison, let count):
+      return comparison.isTrue(Int64(try targets.count(at: cell, arena)), count)
     }
   }
 

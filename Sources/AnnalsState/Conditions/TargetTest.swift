@@ -1,38 +1,40 @@
 import AnnalsModel
 
-/// The condition of an `ANY`, bound to the objects that a to-many relationship leads to. A class,
-/// so that the tests of other conditions stay small.
+/// The condition of an `ANY`, bound to the objects that a to-many relationship or an inverse leads
+/// to. A class, so that the tests of other conditions stay small.
 final class TargetTest: Sendable {
-  private let entity: EntityNumber
+  private let targets: Targets
   private let condition: BoundCondition
 
   /// Binds the condition; throws as `BoundCondition.init` does.
   init(
-    _ condition: Condition, of entity: EntityNumber, in state: State, _ sources: ConditionSources
+    _ condition: Condition, _ targets: Targets, in state: State, _ sources: ConditionSources
   ) throws(ConditionError) {
-    self.entity = entity
-    self.condition = try BoundCondition(condition, over: entity, in: state, sources)
+    self.targets = targets
+    self.condition = try BoundCondition(condition, over: targets.entity, in: state, sources)
   }
 
-  /// Whether an object in the list, as a cell holds it, meets the condition; ids without an object
-  /// meet none. O(length) and the tests, until one does.
-  func holds(ofAnyIn list: UnsafeRawBufferPointer) throws(ConditionFault) -> Bool {
+  /// Whether an object that a cell leads to meets the condition; ids without an object meet none.
+  /// O(objects) and the tests, until one does.
+  func holds(
+    ofAnyAt cell: ValueCell, _ arena: UnsafeRawBufferPointer
+  ) throws(ConditionFault) -> Bool {
     if condition.constant == false { return false }
     var block = RowBlock.none
-    for offset in stride(from: 0, to: list.count, by: ObjectReference.byteCount) {
-      let object = ObjectReference(bytes: list, at: offset)
-      guard object.entity == entity else { continue }
-      if !block.contains(object.row) { block = condition.block(of: object.row) }
-      if try condition.matches(object.row, in: block) { return true }
+    return try targets.contains(at: cell, arena) { (row) throws(ConditionFault) in
+      if !block.contains(row) { block = condition.block(of: row) }
+      return try condition.matches(row, in: block)
     }
-    return false
   }
 }
 
 extension BoundCondition.Test {
   /// Whether the test reads other objects than the one at the end of its path.
   var readsOthers: Bool {
-    if case .some = self { true } else { false }
+    switch self {
+    case .some, .count: true
+    default: false
+    }
   }
 }
 

@@ -30,7 +30,7 @@ struct WordRange {
       let inside = isOutside ? [.equal] : outcomes
       guard let ends = WordRange.ends(inside, operand) else { return nil }
       self.ends = ends
-    case .isNil, .isIn, .text, .contains, .some: return nil
+    case .isNil, .isIn, .text, .contains, .some, .count: return nil
     }
     self.column = column
     self.isOutside = isOutside

@@ -199,7 +199,8 @@ extension PlanWorld {
     }
     switch condition.form {
     case .constant(let flag): return flag
-    case .contains, .some: preconditionFailure("the objects here have no to-many relationship")
+    case .contains, .some, .count:
+      preconditionFailure("the objects here have no to-many relationship")
     case .not(let part): return !holds(part, object)
     case .all(let parts): return parts.allSatisfy { holds($0, object) }
     case .any(let parts): return parts.contains { holds($0, object) }

@@ -119,6 +119,58 @@ private struct List: Record {
     #expect(try await rows.next()?.rows.isEmpty == true)
   }
 
+  @Test func conditionsGoThroughInverses() throws {
+    let snapshot = store.snapshot()
+    func names(_ condition: RecordCondition<Line>) throws -> [String] {
+      try snapshot.fetch(Fetch(Line.self).where(condition)).map(\.name)
+    }
+    #expect(try names(.any(\.events, \.title == "b")) == ["blue"])
+    #expect(try names(.every(\.events, \.title != "r2")) == ["blue"])
+    #expect(try names(.none(\.events, \.title == "b")) == ["red"])
+    #expect(try names(.count(\.events) > 1) == ["red"])
+    #expect(try names(.count(\.events) == 1 && .count(\.covers) == 3) == ["blue"])
+    #expect(try names(.any(\.starred, \.title == "some")) == ["red"])
+    #expect(try names(.count(\.starred) <= 1) == ["blue"])
+    let lists = Fetch(List.self).where(.count(\.lines) >= 2)
+    #expect(try snapshot.fetch(lists).map(\.title) == ["all"])
+    let through = Fetch(List.self).where(
+      .any(\.lines, .any(\.events, \.title == "b") && .count(\.events) != 3))
+    #expect(try snapshot.fetch(through).map(\.title) == ["all"])
+    // As text, by the name that the relationship says, or by that of every one.
+    func dynamic(_ text: String) throws -> [Value] {
+      let condition = try Condition(parsing: text, of: "Line", in: snapshot.schema)
+      return try snapshot.fetch(DynamicFetch("Line").where(condition)).map { $0["name"] }
+    }
+    #expect(try dynamic("ANY starred.title == 'some'") == ["red"])
+    #expect(try dynamic("starred.@count > 1") == ["red"])
+    #expect(try dynamic("NONE starred (title == 'some')") == ["blue"])
+    #expect(try dynamic("ALL `^Event.line`.title BEGINSWITH 'r'") == ["red"])
+    #expect(try dynamic("starred CONTAINS List#2") == ["red"])
+    let printed = try Condition(
+      parsing: "ALL starred.title == 'all'", of: "Line", in: snapshot.schema
+    ).description
+    #expect(try dynamic(printed) == ["blue"])
+    #expect(throws: AnnalsError.self) { try dynamic("starred.title == 'all'") }
+    #expect(throws: AnnalsError.self) { try dynamic("name.@count > 1") }
+    #expect(throws: AnnalsError.self) { try dynamic("ANY unknown.title == 'all'") }
+  }
+
+  @Test func aLiveViewFollowsConditionsThroughInverses() async throws {
+    let busy = Fetch(Line.self).where(.count(\.events) > 1 || .any(\.events, \.title == "x"))
+    var rows = store.live(busy).makeAsyncIterator()
+    #expect(try await rows.next()?.rows.all().map(\.name) == ["red"])
+    let event = try #require(try store.snapshot().first(Fetch(blue, \.events)))
+    try await store.write { try $0.set(\.title, of: event, to: "x") }
+    #expect(try await rows.next()?.rows.all().map(\.name) == ["red", "blue"])
+    // It moves: both lines are affected, and one is no longer met.
+    try await store.write { try $0.set(\.line, of: event, to: red) }
+    #expect(try await rows.next()?.rows.all().map(\.name) == ["red"])
+    try await store.write { tx in
+      for event in try tx.objects(red, \.events).dropFirst() { try tx.delete(event) }
+    }
+    #expect(try await rows.next()?.rows.isEmpty == true)
+  }
+
   @Test func rulesOfRecordsHold() throws {
     try store.write { try $0.delete(red) }
     let snapshot = store.snapshot()
