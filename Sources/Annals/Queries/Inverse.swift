@@ -1,5 +1,6 @@
 import AnnalsEngine
 import AnnalsModel
+import AnnalsState
 
 /// The other side of a relationship: the objects that refer to one.
 ///
@@ -20,15 +21,15 @@ import AnnalsModel
 public struct Inverse<Source: Record, Target: Record>: Sendable {
   /// The condition on objects that refer to the one with this id.
   let condition: @Sendable (ObjectID) -> RecordCondition<Source>
-  /// Its name on a path.
-  let pathName: @Sendable () -> String
+  /// The name of the relationship.
+  let property: @Sendable () -> String
   /// Makes an object refer to another one, or no longer.
   fileprivate let connect: @Sendable (WriteTransaction, ObjectID, ObjectID, Bool) throws -> Void
 
   /// The objects whose reference leads to an object.
   public init(_ keyPath: any KeyPath<Source, Reference<Target>?> & Sendable) {
     condition = { .compare(keyPath, .equal, Reference<Target>($0)) }
-    pathName = { Inverse.pathName(keyPath) }
+    property = { Source.entity.propertyName(of: keyPath) }
     connect = { tx, source, target, isConnected in
       let current: Reference<Target>? = try tx.current(Source.self, source)[keyPath: keyPath]
       if !isConnected, current?.objectID != target { return }
@@ -40,7 +41,7 @@ public struct Inverse<Source: Record, Target: Record>: Sendable {
   /// transaction unless it is added to another.
   public init(_ keyPath: any KeyPath<Source, Reference<Target>> & Sendable) {
     condition = { .compare(keyPath, .equal, Reference<Target>($0)) }
-    pathName = { Inverse.pathName(keyPath) }
+    property = { Source.entity.propertyName(of: keyPath) }
     connect = { tx, source, target, isConnected in
       guard isConnected else {
         return try tx.update(source, [Source.entity.propertyName(of: keyPath): .null])
@@ -52,7 +53,7 @@ public struct Inverse<Source: Record, Target: Record>: Sendable {
   /// The objects whose list has an object.
   public init(_ keyPath: any KeyPath<Source, [Reference<Target>]> & Sendable) {
     condition = { .contains(keyPath, Reference<Target>($0)) }
-    pathName = { Inverse.pathName(keyPath) }
+    property = { Source.entity.propertyName(of: keyPath) }
     connect = { tx, source, target, isConnected in
       var list = try tx.current(Source.self, source)[keyPath: keyPath]
       let reference = Reference<Target>(target)
@@ -66,9 +67,8 @@ public struct Inverse<Source: Record, Target: Record>: Sendable {
     }
   }
 
-  private static func pathName(_ keyPath: PartialKeyPath<Source>) -> String {
-    Schema.inverseName(of: Source.entity.propertyName(of: keyPath), in: Source.entity.name)
-  }
+  /// Its name on a path.
+  var pathName: String { Schema.inverseName(of: property(), in: Source.entity.name) }
 }
 
 /// A key path to a static property of a record: `\.events` for `Timeline.events`.
@@ -97,17 +97,53 @@ extension ObjectSource {
   /// `fetch(_:)` does.
   public func objects<R: Record, Target: Record>(
     _ object: Object<Target>, _ inverse: InversePath<R, Target>
-  ) throws(AnnalsError) -> [Object<R>] { try fetch(Fetch(object, inverse)) }
+  ) throws(AnnalsError) -> [Object<R>] {
+    let query = try _query(R.self)
+    guard let index = try query.referenceIndex(of: Target.self[keyPath: inverse], object) else {
+      return try fetch(Fetch(object, inverse))
+    }
+    return try query.objects(
+      try AnnalsError.translating { () throws(StateFault) in
+        try index.referrers(to: object.objectID.row)
+      })
+  }
 
   /// How many objects refer to one; as `objects(_:_:)`, without reading them.
   public func count<R: Record, Target: Record>(
     _ object: Object<Target>, _ inverse: InversePath<R, Target>
-  ) throws(AnnalsError) -> Int { try count(Fetch(object, inverse)) }
+  ) throws(AnnalsError) -> Int {
+    guard
+      let index = try _query(R.self).referenceIndex(of: Target.self[keyPath: inverse], object)
+    else { return try count(Fetch(object, inverse)) }
+    return try AnnalsError.translating { () throws(StateFault) in
+      try index.countOfReferrers(to: object.objectID.row)
+    }
+  }
 
   /// The object that refers to one, where at most one does; the first if there are several.
   public func object<R: Record, Target: Record>(
     _ object: Object<Target>, _ inverse: InversePath<R, Target>
   ) throws(AnnalsError) -> Object<R>? { try first(Fetch(object, inverse)) }
+}
+
+extension RecordQuery {
+  /// The index of who refers to objects like this one; nil if the store keeps none, or if a fetch
+  /// must say what is wrong with the object.
+  fileprivate func referenceIndex<Target: Record>(
+    of inverse: Inverse<R, Target>, _ object: Object<Target>
+  ) throws(AnnalsError) -> IndexView? {
+    guard object.objectID.store == reader.store,
+      let relationship = newest.entity(numbered: binding.entity)?
+        .relationship(named: inverse.property()),
+      relationship.isIndexed, relationship.destination == object.objectID.entity
+    else { return nil }
+    return try AnnalsError.translating { () throws(StateFault) in
+      guard try reader.state.contains(object.objectID.entity, object.objectID.row) else {
+        return nil
+      }
+      return try reader.state.index(binding.entity, relationship.number)
+    }
+  }
 }
 
 extension WriteTransaction {

@@ -44,7 +44,7 @@ extension RecordCondition {
     _ inverse: InversePath<S, R>, _ condition: RecordCondition<S>
   ) -> RecordCondition {
     RecordCondition(
-      .any(PropertyPath(R.self[keyPath: inverse].pathName()), condition.condition),
+      .any(PropertyPath(R.self[keyPath: inverse].pathName), condition.condition),
       stores: condition.stores)
   }
 

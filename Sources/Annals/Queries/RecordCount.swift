@@ -14,7 +14,7 @@ public struct RecordCount<R: Record>: Sendable {
   /// How many objects refer to this one: `.count(\.events) == 0`. O(log n) for each, by the index
   /// of the relationship.
   public static func count<S: Record>(_ inverse: InversePath<S, R>) -> RecordCount {
-    RecordCount(path: PropertyPath(R.self[keyPath: inverse].pathName()))
+    RecordCount(path: PropertyPath(R.self[keyPath: inverse].pathName))
   }
 
   private func condition(_ comparison: Condition.Comparison, _ number: Int) -> RecordCondition<R> {
