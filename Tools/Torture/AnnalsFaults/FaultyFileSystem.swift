@@ -98,7 +98,9 @@ package final class FaultyFileSystem: FileSystem {
   package var callCounts: [StorageError.Operation: Int] { disk.withLock { $0.callCounts } }
 
   /// The number of calls of this kind so far.
-  package func callCount(_ operation: StorageError.Operation) -> Int { callCounts[operation] ?? 0 }
+  package func callCount(_ operation: StorageError.Operation) -> Int {
+    disk.withLock { $0.callCounts[operation] ?? 0 }
+  }
 
   /// What the disk and its file system are like; may be changed at any time.
   package var settings: FaultySettings {
