@@ -64,4 +64,15 @@ import Testing
       #expect(numbers(folder, "--before", date).last == last, "\(date)")
     }
   }
+
+  /// Between one transaction and the next there is none; that is no mistake.
+  @Test func nothingIsBetweenATransactionAndTheNext() throws {
+    let folder = try folder()
+    #expect(numbers(folder, "--after", "3", "--before", "5") == [4])
+    #expect(numbers(folder, "--after", "3", "--before", "4") == [])
+    #expect(numbers(folder, "--after", "3", "--before", "3") == [])
+    let turned = folder.run("log", "@e.annals", "--after", "4", "--before", "3")
+    #expect(
+      turned.errors.contains("--after 4 is later than --before 3: exchange the two"), "\(turned)")
+  }
 }

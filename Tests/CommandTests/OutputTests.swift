@@ -112,4 +112,15 @@ import Testing
     #expect(run.errors.contains("transaction"), "\(run)")
     #expect(run.errors.hasSuffix("\u{1B}[K\r\u{1B}[K"), "\(run)")
   }
+
+  @Test func listsOfReferencesNameTenAndCountTheOthers() {
+    let values = ValueText(zone: berlin)
+    func text(_ count: Int64) -> String {
+      let list = (1...count).map { ObjectReference(entity: 1, row: $0) }
+      return values.text(.objects(list)) { "E#\($0.row)" }
+    }
+    let ten = (1...10).map { "E#\($0)" }.joined(separator: ", ")
+    #expect(text(10) == "[\(ten)]")
+    #expect(text(11) == "[\(ten), … 1 more]")
+  }
 }

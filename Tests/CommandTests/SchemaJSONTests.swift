@@ -67,6 +67,20 @@ import Testing
     #expect(!SchemaJSON.line(schema).contains(0x0A))
   }
 
+  /// The name of a removed entity may be in use again: its number says which is meant.
+  @Test func aRemovedDestinationHasItsNumber() throws {
+    var schema = SchemaJSONTests.everything
+    var old = Relationship("old", to: "")
+    (old.number, old.destination, old.isRemoved) = (16, 3, true)
+    schema.entities[0].relationships.append(old)
+    schema.entities[0].relationships[0].destinationName = ""
+    let text = SchemaJSON.text(schema)
+    #expect(text.contains(#"{"name":"old","number":16,"to":"Tag","removed":true,"toNumber":3}"#))
+    #expect(text.matches(of: /toNumber/).count == 1)
+    let read = try SchemaJSON.read(MemorySource(text.utf8))
+    #expect(read.entities[0].relationships.map(\.destination) == [2, 3])
+  }
+
   static let refused: [(String, String)] = [
     ("", "there is no schema"), ("[]", "a schema is not an object"),
     (#"{"entities":[],"entities":[]}"#, "a schema has two members `entities`"),

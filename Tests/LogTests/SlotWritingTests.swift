@@ -34,16 +34,18 @@ struct SlotWritingTests {
     let text = String(repeating: "x", count: length)
     var last = try #require(try slots(files).newest)
     var count = 0
+    var most: Int64 = 0
     for number in 1...600 {
       try lab.commit([(1, "\(text) \(number)")])
       let newest = try #require(try slots(files).newest)
       if newest != last { count += 1 }
       last = newest
-      // The group that is under way, and the one before, which the next slot names.
-      #expect(Int64(number) - newest.head <= SlotStanding.mostCommits + 2)
+      most = max(most, Int64(number) - newest.head)
       #expect(lab.log.view.end - newest.durableMark <= SlotStanding.mostBytes + 3_000)
     }
     #expect(count > 2 && count < 40)
+    // As many as may be, where they are short.
+    #expect(length == 10 ? most == SlotStanding.mostCommits : most < SlotStanding.mostCommits)
     // No slot takes a sync of its own; the first commit makes sure of the file's name.
     #expect(files.callCount(.sync) - syncsBefore == 600)
   }

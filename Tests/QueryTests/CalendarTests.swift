@@ -204,6 +204,8 @@ import Testing
     #expect(
       WrittenDate("2004-05-17T23:30:00-02:00")?.firstMoment
         == (try Self.moment("2004-05-18T01:30:00Z")))
-    #expect(WrittenDate("2004-05-17T23:30:00Z")?.label(.hour) == "2004-05-17T23")
+    for hour in ["00", "09", "10", "23"] {
+      #expect(WrittenDate("2004-05-17T\(hour):30:00Z")?.label(.hour) == "2004-05-17T\(hour)")
+    }
   }
 }

@@ -120,4 +120,35 @@ import Testing
     }
     #expect(error?.code == .invalidArgument)
   }
+
+  /// An erasure of the whole object counts beside one of a property, in either order.
+  @Test func anErasureOfAllCountsBesideOneOfAProperty() throws {
+    for isWholeFirst in [true, false] {
+      let store = try noteStore()
+      let note = try store.note("a", text: "secret")
+      let seen = store.token
+      func eraseCount() throws {
+        try store.write { try $0.update(note, ["count": 1]) }
+        try store.erase(note, properties: ["count"], reason: "asked for")
+      }
+      func eraseAll() throws {
+        try store.erase(note, reason: "asked for")
+        try store.commit(basedOn: seen, merging: .ownWins) { tx in
+          try tx.update(note, ["id": "b"])
+        }
+      }
+      if isWholeFirst {
+        try eraseAll()
+        try eraseCount()
+      } else {
+        try eraseCount()
+        try eraseAll()
+      }
+      let late = try store.commit(basedOn: seen, merging: .storedWins) { tx in
+        try tx.update(note, ["text": "secret"])
+      }
+      #expect(late.conflicts.map(\.property) == ["text"], "\(isWholeFirst)")
+      #expect(try store.snapshot().object(note)?["text"] == .erased)
+    }
+  }
 }

@@ -195,6 +195,21 @@ import Testing
       }
     }
   }
+
+  @Test func noMoreThanTwentyConflictsAreListed() throws {
+    let store = try noteStore()
+    let notes = try (1...25).map { try store.note("n\($0)") }
+    let seen = store.token
+    for note in notes { try store.write { try $0.update(note, ["count": 1]) } }
+    let error = #expect(throws: AnnalsError.self) {
+      try store.write(basedOn: seen) { tx in
+        for note in notes { try tx.update(note, ["count": 2]) }
+      }
+    }
+    #expect(error?.conflicts.count == 20)
+    // The newest first.
+    #expect(error?.conflicts.first?.objectName == "Note/n25")
+  }
 }
 
 /// A note as a record, with what these tests need.

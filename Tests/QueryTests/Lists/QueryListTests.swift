@@ -163,6 +163,8 @@ import Testing
       #expect(named[row] ?? [] == properties, "\(comment): row \(row)")
     }
     for step in diff.updates { #expect(named[newRows[step.to.position]] != [], comment) }
+    let places = diff.updates.map(\.to.position)
+    #expect(places == places.sorted(), comment)
   }
 
   private static func checkApplied(

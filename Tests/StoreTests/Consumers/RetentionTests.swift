@@ -2,6 +2,7 @@ import Annals
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
 import AnnalsTestSupport
 import Foundation
@@ -251,5 +252,46 @@ struct RetentionTests {
     #expect(late.withLock { $0 } == 1)
     #expect(store.base.number == 4)
     #expect(store.consumers.map(\.name) == ["late"])
+  }
+
+  /// Half of the transactions is enough, however few changes they have.
+  @Test func halfOfTheTransactionsIsWorthIt() throws {
+    let store = try lab.open(notes: 4)
+    var random = SeededRandom(seed: 3)
+    for part in 0..<5 {
+      try store.write { tx in
+        for number in 0..<100 {
+          let text = (0..<400).map { _ in String(random.next(), radix: 36) }.joined()
+          try tx.insert("Note", ["id": .string("\(part) \(number)"), "text": .string(text)])
+        }
+      }
+    }
+    try #require(store.version.view.end > 1 << 20)
+    try store.setRetention(Retention(transactions: 6))
+    #expect(try maintain(store, 0.5) == .littleGained)
+    try store.setRetention(Retention(transactions: 5))
+    #expect(try store.maintenancePlan(minimumGain: 0.5).shareDropped < 0.1)
+    #expect(try maintain(store, 0.5) == .prunes)
+    #expect(store.base.number == 5)
+  }
+
+  /// Lost transactions are not counted, and not kept where all that is counted is behind them.
+  @Test func countsNoneThatWereLost() throws {
+    let store = try lab.open(notes: 9)
+    try store.close()
+    let place = try lab.places(.transaction)[4]
+    try lab.files.overwrite([0xFF], at: place + 30, of: lab.location.path)
+    _ = try Store.salvage(lab.location, to: "/saved.annals")
+    let location = StoreLocation(fileSystem: lab.files, path: "/saved.annals")
+    let saved = try Store(location, creates: false)
+    let (head, gap) = (saved.token.number, try #require(saved.version.view.gaps.first))
+    #expect(gap.numbers == 5...5)
+    func floor(_ count: Int64) throws -> Int64 {
+      try saved.setRetention(Retention(transactions: Int(count)))
+      return try saved.maintenancePlan().wantedFloor
+    }
+    #expect(try floor(head - 6) == 7)
+    #expect(try floor(head - 5) == 6)
+    #expect(try floor(head - 4) == 4)
   }
 }

@@ -219,4 +219,23 @@ import Testing
       }
     }
   }
+
+  /// One has the first key of the stored object, the other the second.
+  @Test func twoInsertedObjectsBecomeOneByDifferentKeys() throws {
+    let store = try Store(
+      .memory,
+      schema: Schema {
+        Entity("Tag") {
+          Attribute("key", .string, isUnique: true)
+          Attribute("name", .string, isUnique: true)
+        }
+      })
+    let seen = store.token
+    let theirs = try store.write { try $0.insert("Tag", ["key": "k", "name": "n"]) }
+    let commit = try store.commit(basedOn: seen, merging: .storedWins) { tx in
+      [try tx.insert("Tag", ["key": "k"]), try tx.insert("Tag", ["name": "n"])]
+    }
+    #expect(commit.mergedObjects == [commit.value[0]: theirs, commit.value[1]: theirs])
+    #expect(try store.snapshot().count(of: "Tag") == 1)
+  }
 }
