@@ -169,7 +169,7 @@ package struct CanonicalState {
     var text: ContiguousArray<UInt8> = []
     let key = entity.keyAttribute
     let column = key.flatMap { table.column(of: $0.number) }
-    do throws(StateFault) {
+    try AnnalsError.translating {
       var rows = table.rows
       while let row = try rows.next() {
         let start = text.count
@@ -183,17 +183,13 @@ package struct CanonicalState {
         }
         if !isPlain {
           var value =
-            try column.map { (column) throws(StateFault) in
-              try table.value(row, column: column)
-            } ?? .null
+            try column.map { try table.value(row, column: $0) } ?? .null
           if value.isNull, let key, !key.isOptional { value = key.defaultValue ?? .null }
           let name = ObjectName(entity: entity.name, key: value, row: row)
           text.append(contentsOf: (name.keyText ?? "#\(row)").utf8)
         }
         ids.append((start, text.count, row))
       }
-    } catch {
-      throw AnnalsError(error)
     }
     text.withUnsafeBytes { bytes in
       ids.sort { a, b in
@@ -252,7 +248,7 @@ package struct CanonicalState {
     _ table: TableView
   ) throws(AnnalsError) -> Bool {
     guard attribute.type == .string || attribute.type == .any else { return false }
-    return try AnnalsError.translating { () throws(StateFault) in
+    return try AnnalsError.translating {
       try table.withCell(row, column: column) { cell, arena in
         guard cell.tag == .string, !cell.isLarge else { return false }
         json.key(quoted: member.quotedName)
@@ -274,9 +270,7 @@ package struct CanonicalState {
     _ row: Int64, _ column: Int?, _ table: TableView
   ) throws(AnnalsError) -> Value {
     guard let column else { return .null }
-    return try AnnalsError.translating { () throws(StateFault) in
-      try table.value(row, column: column)
-    }
+    return try AnnalsError.translating { try table.value(row, column: column) }
   }
 
   private mutating func append(

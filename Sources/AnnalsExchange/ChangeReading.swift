@@ -299,9 +299,7 @@ private struct NumberSet {
 extension WriteTransaction {
   /// Whether the object exists, after the transaction's own changes.
   package func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { () throws(StateFault) in
-      try reader.state.contains(object.entity, object.row)
-    }
+    try AnnalsError.translating { try reader.state.contains(object.entity, object.row) }
   }
 }
 

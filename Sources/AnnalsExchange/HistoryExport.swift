@@ -171,9 +171,7 @@ package struct HistoryExport {
     _ property: PropertyNumber, _ row: Int64, _ table: TableView
   ) throws(AnnalsError) -> Value {
     guard let column = table.column(of: property) else { return .null }
-    return try AnnalsError.translating { () throws(StateFault) in
-      try table.value(row, column: column)
-    }
+    return try AnnalsError.translating { try table.value(row, column: column) }
   }
 
   private mutating func flush(_ write: (ContiguousArray<UInt8>) throws -> Void) throws {

@@ -206,9 +206,7 @@ extension StateReader {
   package func relationshipValue(
     of object: ObjectReference, _ property: PropertyNumber
   ) throws(AnnalsError) -> Value {
-    let value = try AnnalsError.translating { () throws(StateFault) in
-      try state.value(object.entity, object.row, property)
-    }
+    let value = try AnnalsError.translating { try state.value(object.entity, object.row, property) }
     return value.isNull ? .objects([]) : value
   }
 }

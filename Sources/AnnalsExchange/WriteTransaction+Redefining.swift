@@ -84,7 +84,7 @@ extension WriteTransaction {
     of property: PropertyNumber, in entity: EntityNumber, _ isMet: (Value) -> Bool
   ) throws(AnnalsError) -> Bool {
     var rows = reader.state.rows(of: entity)
-    while let row = try AnnalsError.translating({ () throws(StateFault) in try rows.next() }) {
+    while let row = try AnnalsError.translating({ try rows.next() }) {
       let value = try draft.value(ObjectReference(entity: entity, row: row), property)
       guard value.isNull || value.isErased || isMet(value) else { return false }
     }

@@ -92,14 +92,14 @@ struct DamagedStates {
 struct DamagedChunks: ChunkSource {
   let source: FrameSource
 
-  func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8> {
+  func chunk(_ reference: ChunkReference) throws(StateFault) -> ContiguousArray<UInt8> {
     let payload: ContiguousArray<UInt8>?
     do throws(StorageError) {
       payload = try source.chunk(reference)
     } catch {
-      throw ChunkFault(offset: reference.offset, reason: .unreadable(error))
+      throw .chunk(.unreadable(error), at: reference.offset)
     }
-    guard let payload else { throw ChunkFault(offset: reference.offset, reason: .checksum) }
+    guard let payload else { throw .chunk(.checksum, at: reference.offset) }
     return payload
   }
 }

@@ -38,7 +38,7 @@ extension Store {
   package static func salvage(
     _ location: StoreLocation, to destination: String, environment: StoreEnvironment = .system
   ) throws(AnnalsError) -> SalvageReport {
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       let file: any StorageFile
       do {
         file = try location.fileSystem.open(location.path, for: .reading)

@@ -126,17 +126,11 @@ extension Table {
       inserting: UnsafeRawBufferPointer(rebasing: arena[inserting.arenaRange]))
     current.keepAlive()
     guard let edited else { throw invalid(row, "edits that do not fit the list") }
-    var fault: StateFault?
-    edited.withUnsafeBytes { bytes in
+    try edited.withBytes { bytes throws(StateFault) in
       let cell =
         bytes.isEmpty
         ? ValueCell.null : ValueCell(tag: .objects, bits: 0, length: UInt32(bytes.count))
-      do throws(StateFault) {
-        try put(cell, in: bytes, row: row, place: place, group: group, column: column)
-      } catch {
-        fault = error
-      }
+      try put(cell, in: bytes, row: row, place: place, group: group, column: column)
     }
-    if let fault { throw fault }
   }
 }

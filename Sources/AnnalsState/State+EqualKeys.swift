@@ -43,10 +43,9 @@ extension State {
   ) throws(StateFault) -> Int64? {
     var bytes: ContiguousArray<UInt8> = []
     let cells = values.map { ValueCell($0, appendingTo: &bytes) }
-    let result = bytes.withUnsafeBytes { arena in
-      Result { () throws(StateFault) in try lookup(entity, rule: rule, key: cells, in: arena) }
+    return try bytes.withBytes { arena throws(StateFault) in
+      try lookup(entity, rule: rule, key: cells, in: arena)
     }
-    return try result.get()
   }
 }
 

@@ -48,10 +48,8 @@ extension Table {
             result.append("\(name): row \(row) is not told from the one before it")
           }
           previousHeld = held
-          let found = key.withUnsafeBytes { bytes in
-            Result { () throws(StateFault) in try index.tree.find(bytes)?.row }
-          }
-          if try found.get() != row { result.append("\(name): row \(row) is not found by its key") }
+          let found = try key.withBytes { bytes throws(StateFault) in try index.tree.find(bytes) }
+          if found?.row != row { result.append("\(name): row \(row) is not found by its key") }
           previous = key
         }
       }

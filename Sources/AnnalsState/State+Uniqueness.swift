@@ -65,12 +65,9 @@ extension State {
   ) throws(StateFault) -> Int64? {
     var bytes: ContiguousArray<UInt8> = []
     let cell = ValueCell(value, appendingTo: &bytes)
-    let result = bytes.withUnsafeBytes { arena in
-      Result { () throws(StateFault) in
-        try lookup(entity, rule: rule, key: [cell], in: arena)
-      }
+    return try bytes.withBytes { arena throws(StateFault) in
+      try lookup(entity, rule: rule, key: [cell], in: arena)
     }
-    return try result.get()
   }
 
   /// Brings all indexes up to date and returns what breaks a unique rule now.
@@ -101,10 +98,8 @@ extension Table {
     guard let index = indexes.first(where: { $0.shape.number == rule }),
       let bytes = index.keys.uniqueKey(of: key, in: arena)
     else { return nil }
-    let found = bytes.withUnsafeBytes { bytes in
-      Result { () throws(StateFault) in try index.tree.find(bytes) }
-    }
-    guard let (row, isWhole) = try found.get() else { return nil }
+    let found = try bytes.withBytes { bytes throws(StateFault) in try index.tree.find(bytes) }
+    guard let (row, isWhole) = found else { return nil }
     if isWhole { return row }
     return try self.key(row, of: index.keys) == bytes ? row : nil
   }

@@ -49,14 +49,8 @@ extension State {
   ) throws(StateFault) {
     var bytes: ContiguousArray<UInt8> = []
     let cell = ValueCell(value, appendingTo: &bytes)
-    var fault: StateFault?
-    bytes.withUnsafeBytes { arena in
-      do throws(StateFault) {
-        try set(entity, row, property, cell, in: arena)
-      } catch {
-        fault = error
-      }
+    try bytes.withBytes { arena throws(StateFault) in
+      try set(entity, row, property, cell, in: arena)
     }
-    if let fault { throw fault }
   }
 }

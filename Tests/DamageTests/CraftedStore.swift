@@ -142,8 +142,8 @@ struct CraftedStore {
   }
 
   struct NoChunks: ChunkSource {
-    func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8> {
-      throw ChunkFault(offset: reference.offset, reason: .mismatch)
+    func chunk(_ reference: ChunkReference) throws(StateFault) -> ContiguousArray<UInt8> {
+      throw .chunk(.mismatch, at: reference.offset)
     }
   }
 }

@@ -224,7 +224,7 @@ private struct UncheckedChunks: ChunkSource {
     self.payloads[offset] = payload
   }
 
-  func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8> {
+  func chunk(_ reference: ChunkReference) throws(StateFault) -> ContiguousArray<UInt8> {
     payloads[reference.offset] ?? []
   }
 }

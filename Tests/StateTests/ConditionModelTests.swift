@@ -251,7 +251,7 @@ import Testing
     ] as [(Condition, String)])
   func refusesWhatDoesNotFit(condition: Condition, message: String) {
     let state = State(schema: Self.schema())
-    let error = #expect(throws: ConditionError.self) {
+    let error = #expect(throws: StateFault.self) {
       try BoundCondition(condition.or(.isNil("bool")), over: 1, in: state, Self.sources)
     }
     #expect(error?.description == message)

@@ -13,16 +13,16 @@ final class MemoryChunks: ChunkSource {
   }
   private let contents = Locked(Contents())
 
-  func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8> {
+  func chunk(_ reference: ChunkReference) throws(StateFault) -> ContiguousArray<UInt8> {
     let payload = contents.withLock {
       $0.reads.append(reference.offset)
       return $0.payloads[reference.offset]
     }
     guard let payload else {
-      throw ChunkFault(offset: reference.offset, reason: .checksum)
+      throw .chunk(.checksum, at: reference.offset)
     }
     guard payload.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum else {
-      throw ChunkFault(offset: reference.offset, reason: .checksum)
+      throw .chunk(.checksum, at: reference.offset)
     }
     return payload
   }

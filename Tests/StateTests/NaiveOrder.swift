@@ -165,8 +165,6 @@ extension IndexView {
         (row: Int64) throws(StateFault) in
         rows.append(row)
         return true
-      } fault: {
-        $0
       }
       return rows
     }

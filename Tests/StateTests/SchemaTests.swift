@@ -161,8 +161,8 @@ import Testing
       do {
         _ = try loaded.value(1, 1, 1)
         Issue.record("read a damaged chunk")
-      } catch StateFault.chunk(let fault) {
-        #expect(fault.offset == reference.offset)
+      } catch StateFault.chunk(_, let offset) {
+        #expect(offset == reference.offset)
       }
     }
     #expect(try loaded.contains(1, 1))

@@ -28,7 +28,7 @@ import Testing
   }
 
   private func failure(_ body: () throws -> Void) -> AnnalsError? {
-    do { try body() } catch { return AnnalsError.wrapping(error) }
+    do { try body() } catch { return AnnalsError.translated(error) }
     return nil
   }
 

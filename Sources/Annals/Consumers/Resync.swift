@@ -40,9 +40,7 @@ public struct Resync: Sendable {
     } catch {
       switch error.code {
       case .pruned:
-        let kept = try AnnalsError.translating { () throws(LogError) in
-          try version.view.tombstones()
-        }
+        let kept = try AnnalsError.translating { try version.view.tombstones() }
         hasAllTombstones =
           kept.map { $0.completeAfter <= token.number } == true
           && !version.view.hasGap(after: token.number)
@@ -60,7 +58,7 @@ public struct Resync: Sendable {
   /// Throws `.damaged` or `.io`; `.otherStore` if it is one of another store.
   public func contains(_ object: ObjectID) throws(AnnalsError) -> Bool {
     try object.requireOwn(snapshot.reader.store)
-    return try AnnalsError.translating { () throws(StateFault) in
+    return try AnnalsError.translating {
       try snapshot.reader.state.contains(object.entity, object.row)
     }
   }
@@ -86,11 +84,11 @@ public struct Resync: Sendable {
   /// The tombstones of pruned history.
   private func forEachKept(_ body: (DeletedObject) throws -> Void) throws {
     let view = version.view
-    let kept = try AnnalsError.translating { () throws(LogError) in try view.tombstones() }
+    let kept = try AnnalsError.translating { try view.tombstones() }
     guard let kept else { return }
     let glossary = version.glossaryOfDropped()
     for frame in kept.frames {
-      let batch = try AnnalsError.translating { () throws(LogError) in
+      let batch = try AnnalsError.translating {
         var batch = ChangeBatch()
         try view.read(tombstones: frame, into: &batch)
         return batch

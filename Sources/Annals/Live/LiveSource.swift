@@ -79,7 +79,7 @@ final class LiveSource: Sendable {
     var query = try query(snapshot)
     if let sections { query = ListQuery(query.rows, sections: try sections(snapshot)) }
     let (found, sources) = (query, snapshot.listSources(try records?(snapshot)))
-    let list = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
+    let list = try snapshot.reader.planning {
       try QueryList(found, in: snapshot.reader.state, sources)
     }
     return RowListContent(snapshot: snapshot, list: list)
@@ -104,9 +104,7 @@ final class LiveSource: Sendable {
     let turned = try self.rows(in: snapshot)
     let old = rows.list
     var list = turned.list
-    let diff = try snapshot.reader.planning { () throws(QueryPlan.Failure) in
-      try list.diff(fromOther: old, changes)
-    }
+    let diff = try snapshot.reader.planning { try list.diff(fromOther: old, changes) }
     rows = turned
     return diff
   }

@@ -55,7 +55,7 @@ struct LiveWalk {
       let record = part.record
       if let lost = record.lost { throw .lost(record.number, lost) }
       isStep = isStep || condition.matches(transaction: part.index, in: part.page.batch)
-      try AnnalsError.narrowing {
+      try AnnalsError.translating {
         if record.part == 0, !record.schemaChange.isEmpty {
           state.changeSchema(record.schemaChange)
           hasNewSchema = true
@@ -65,7 +65,7 @@ struct LiveWalk {
       pending.append(part.page.batch, record.changeRange)
       if record.isContinued { continue }
       // Brings the indexes up to date.
-      _ = try AnnalsError.translating { () throws(StateFault) in try state.checkUniqueness() }
+      _ = try AnnalsError.translating { try state.checkUniqueness() }
       snapshot = Snapshot(
         reader: version.reader(of: state),
         position: LogPosition(
@@ -90,9 +90,7 @@ struct LiveWalk {
     // What the earlier schema does not define yet is empty in its state, not missing.
     if hasNewSchema { start.setSchema(snapshot.schema) }
     let before = start
-    return try AnnalsError.translating { () throws(StateFault) in
-      try changes.net(from: before, to: snapshot.reader.state)
-    }
+    return try AnnalsError.translating { try changes.net(from: before, to: snapshot.reader.state) }
   }
 
   /// Starts the next step.

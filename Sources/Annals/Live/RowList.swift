@@ -75,9 +75,7 @@ public struct RowList<Row: Sendable>: Sendable {
   public func positions(of id: ObjectID) throws(AnnalsError) -> [Int] {
     try id.requireOwn(snapshot.reader.store)
     guard id.entity == entity else { return [] }
-    return try AnnalsError.evaluating { () throws(ConditionFault) in
-      try list.positions(of: id.row)
-    }
+    return try AnnalsError.translating { try list.positions(of: id.row) }
   }
 
   /// The section and item of the row at a position. Traps if there is none.
@@ -100,9 +98,7 @@ public struct RowList<Row: Sendable>: Sendable {
   public func section(_ index: Int) throws(AnnalsError) -> RowSection {
     // The calendar buckets asked for are cached in the copy.
     var list = list
-    let key = try AnnalsError.evaluating { () throws(ConditionFault) in
-      try list.key(ofSection: index)
-    }
+    let key = try AnnalsError.translating { try list.key(ofSection: index) }
     switch key {
     case .bucket(let bucket):
       return RowSection(
@@ -171,16 +167,5 @@ public struct ObjectIDList: RandomAccessCollection, Sendable {
   /// The id of the row at a position. O(log n).
   public subscript(position: Int) -> ObjectID {
     ObjectID(store: store, entity: list.query.rows.entity, row: list.row(at: position))
-  }
-}
-
-extension AnnalsError {
-  /// Runs `body` and translates faults of a list into public errors.
-  static func evaluating<T>(_ body: () throws(ConditionFault) -> T) throws(AnnalsError) -> T {
-    do throws(ConditionFault) {
-      return try body()
-    } catch {
-      throw AnnalsError(error)
-    }
   }
 }

@@ -41,9 +41,7 @@ extension QueryList {
   ) throws(AnnalsError) -> ListDiff {
     let reader = snapshot.reader
     let sources = snapshot.listSources(records)
-    return try reader.planning { () throws(QueryPlan.Failure) in
-      try advance(to: reader.state, changes, sources)
-    }
+    return try reader.planning { try advance(to: reader.state, changes, sources) }
   }
 }
 

@@ -37,13 +37,11 @@ extension StoreVersion {
       // The log holds the net result of one transaction.
       if abs(a - b) == 1 { return changes }
       let (before, after) = (old, new)
-      return try AnnalsError.translating { () throws(StateFault) in
-        try changes.net(from: before, to: after)
-      }
+      return try AnnalsError.translating { try changes.net(from: before, to: after) }
     } catch {
       guard error.isMissingHistory else { throw error }
       let (before, after) = (old, new)
-      return try AnnalsError.translating { () throws(StateFault) in
+      return try AnnalsError.translating {
         try ListChanges.all(of: entities, from: before, to: after)
       }
     }

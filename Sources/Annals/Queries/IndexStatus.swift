@@ -32,9 +32,7 @@ extension Snapshot {
     return try entity.indexShapes.sorted { $0.number < $1.number }.map {
       (shape) throws(AnnalsError) in
       let isBuilt = reader.state.isIndexBuilt(entity.number, shape.number)
-      let view = try AnnalsError.translating { () throws(StateFault) in
-        try reader.state.index(entity.number, shape.number)
-      }
+      let view = try AnnalsError.translating { try reader.state.index(entity.number, shape.number) }
       let description = entity.indexes.first { $0.number == shape.number }
       return IndexStatus(
         name: description?.name ?? entity.attribute(numbered: shape.number)?.name ?? "",

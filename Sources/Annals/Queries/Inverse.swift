@@ -103,9 +103,7 @@ extension ObjectSource {
       return try fetch(Fetch(object, inverse))
     }
     return try query.objects(
-      try AnnalsError.translating { () throws(StateFault) in
-        try index.referrers(to: object.objectID.row)
-      })
+      try AnnalsError.translating { try index.referrers(to: object.objectID.row) })
   }
 
   /// How many objects refer to one; as `objects(_:_:)`, without reading them.
@@ -115,9 +113,7 @@ extension ObjectSource {
     guard
       let index = try _query(R.self).referenceIndex(of: Target.self[keyPath: inverse], object)
     else { return try count(Fetch(object, inverse)) }
-    return try AnnalsError.translating { () throws(StateFault) in
-      try index.countOfReferrers(to: object.objectID.row)
-    }
+    return try AnnalsError.translating { try index.countOfReferrers(to: object.objectID.row) }
   }
 
   /// The object that refers to one, where at most one does; the first if there are several.
@@ -137,7 +133,7 @@ extension RecordQuery {
         .relationship(named: inverse.property()),
       relationship.isIndexed, relationship.destination == object.objectID.entity
     else { return nil }
-    return try AnnalsError.translating { () throws(StateFault) in
+    return try AnnalsError.translating {
       guard try reader.state.contains(object.objectID.entity, object.objectID.row) else {
         return nil
       }

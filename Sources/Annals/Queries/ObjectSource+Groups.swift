@@ -184,40 +184,12 @@ extension StateReader {
     _ group: GroupQuery, of query: RowQuery, _ records: RecordWork? = nil
   ) throws(AnnalsError) -> [GroupedRows] {
     let plan = try plan(group, of: query, records)
-    return try grouping { () throws(GroupFailure) in try plan.groups() }
+    return try planning { try plan.groups() }
   }
 
   fileprivate func plan(
     _ group: GroupQuery, of query: RowQuery, _ records: RecordWork? = nil
   ) throws(AnnalsError) -> GroupPlan {
-    try grouping { () throws(GroupFailure) in
-      try GroupPlan(group, of: query, in: state, sources, records: records)
-    }
-  }
-
-  private func grouping<T>(_ body: () throws(GroupFailure) -> T) throws(AnnalsError) -> T {
-    do throws(GroupFailure) {
-      return try body()
-    } catch {
-      throw .translated(error, asOf: pastNumber)
-    }
-  }
-}
-
-extension AnnalsError {
-  /// Translates a failure of grouping into a public error; of a state of the past with the number
-  /// of its transaction.
-  fileprivate static func translated(
-    _ failure: GroupFailure, asOf number: Int64?
-  ) -> AnnalsError {
-    switch failure {
-    case .query(let inner): .planning(inner, asOf: number)
-    case .unsuitable(let reason): AnnalsError(.invalidArgument, reason)
-    case .overflow(let path, let areDoubles):
-      AnnalsError(
-        .tooLarge,
-        "the sum of \(path) is beyond "
-          + (areDoubles ? "the doubles" : "the whole numbers of 64 bits") + "; take the average")
-    }
+    try planning { try GroupPlan(group, of: query, in: state, sources, records: records) }
   }
 }

@@ -83,12 +83,8 @@ extension ObjectSource {
   ) throws(AnnalsError) -> [[Value]] {
     let reader = try _dynamicQuery.reader
     let (entity, query) = try _dynamicQuery.query(fetch)
-    let bound = try reader.planning { () throws(QueryPlan.Failure) in
-      try paths.map { (path) throws(QueryPlan.Failure) in
-        try QueryPlan.Failure.binding { () throws(ConditionError) in
-          try BoundPath(path, from: entity.number, in: reader.state)
-        }
-      }
+    let bound = try reader.planning {
+      try paths.map { try BoundPath($0, from: entity.number, in: reader.state) }
     }
     guard let table = reader.state.table(entity.number) else { return [] }
     let rows = try reader.rows(query)
@@ -97,11 +93,7 @@ extension ObjectSource {
     for start in stride(from: 0, to: rows.count, by: 1_024) {
       let part = ContiguousArray(rows[start..<min(rows.count, start + 1_024)])
       for path in bound {
-        try reader.planning { () throws(QueryPlan.Failure) in
-          try QueryPlan.Failure.evaluating { () throws(ConditionFault) in
-            try batch.read(path, of: part, in: table)
-          }
-        }
+        try reader.planning { try batch.read(path, of: part, in: table) }
         for index in part.indices {
           result[start + index].append(try reader.whole(batch.value(index)))
         }

@@ -12,16 +12,10 @@ extension StateReader {
   /// of the keys, O(n log n) of the objects found.
   package func rows(_ query: RowQuery) throws(AnnalsError) -> [Int64] {
     let plan = try plan(query)
-    let rows = try planning { () throws(QueryPlan.Failure) in try plan.rows() }
+    let rows = try planning { try plan.rows() }
     guard !plan.isInOrder else { return rows }
     let order = try order(query)
-    return try planning { () throws(QueryPlan.Failure) in
-      do throws(ConditionFault) {
-        return try order.sorted(rows, offset: query.offset, limit: query.limit)
-      } catch {
-        throw .evaluation(error)
-      }
-    }
+    return try planning { try order.sorted(rows, offset: query.offset, limit: query.limit) }
   }
 
   /// The objects in these rows, as far as there are any.
@@ -37,14 +31,10 @@ extension StateReader {
   /// nor a to-one relationship.
   package func order(_ query: RowQuery) throws(AnnalsError) -> RowOrder {
     let largeValues = largeValues
-    return try planning { () throws(QueryPlan.Failure) in
-      do throws(ConditionError) {
-        return try RowOrder(
-          query.keys, areTiesDescending: query.areTiesDescending, of: query.entity, in: state
-        ) { try largeValues.bytesLeft(of: $0) }
-      } catch {
-        throw .condition(error)
-      }
+    return try planning {
+      try RowOrder(
+        query.keys, areTiesDescending: query.areTiesDescending, of: query.entity, in: state
+      ) { try largeValues.bytesLeft(of: $0) }
     }
   }
 
@@ -52,14 +42,12 @@ extension StateReader {
   /// it.
   package func countAll(_ query: RowQuery) throws(AnnalsError) -> Int {
     let plan = try plan(query)
-    return try planning { () throws(QueryPlan.Failure) in try plan.countAll() }
+    return try planning { try plan.countAll() }
   }
 
   /// The plan of a query.
   package func plan(_ query: RowQuery) throws(AnnalsError) -> QueryPlan {
-    try planning { () throws(QueryPlan.Failure) in
-      try QueryPlan(query, in: state, sources)
-    }
+    try planning { try QueryPlan(query, in: state, sources) }
   }
 
   /// What evaluating conditions over this state needs.
@@ -72,42 +60,11 @@ extension StateReader {
 
   /// Runs `body` and translates failures of a query over this state into public errors. What a past
   /// state does not have is named with its number.
-  func planning<T>(_ body: () throws(QueryPlan.Failure) -> T) throws(AnnalsError) -> T {
-    do throws(QueryPlan.Failure) {
+  func planning<T>(_ body: () throws -> T) throws(AnnalsError) -> T {
+    do {
       return try body()
     } catch {
-      throw .planning(error, asOf: pastNumber)
-    }
-  }
-}
-
-extension AnnalsError {
-  /// What keeps a condition from being evaluated as an error of the public interface.
-  init(_ fault: ConditionFault) {
-    switch fault {
-    case .state(let fault): self.init(fault)
-    case .record(let unsteady as UnsteadyOrder):
-      self.init(
-        .invalidArgument,
-        "sort descriptors put the record of row \(unsteady.row) elsewhere than before, though it "
-          + "is the same: what they compare may depend on the record alone")
-    case .largeValue(let error), .record(let error): self = .wrapping(error)
-    }
-  }
-
-  /// Translates a failure of a query into a public error; of a state of the past with the number of
-  /// its transaction.
-  static func planning(_ failure: QueryPlan.Failure, asOf number: Int64? = nil) -> AnnalsError {
-    switch failure {
-    case .condition(let inner):
-      AnnalsError(
-        .invalidArgument,
-        (inner.isOfSchema ? number.map { "as of transaction \($0) " } ?? "" : "")
-          + inner.description)
-    case .evaluation(let fault): AnnalsError(fault)
-    case .noSuchIndex(let name):
-      AnnalsError(
-        .invalidArgument, "no index `\(name)` serves this query; leave the choice to the store")
+      throw .translated(error, asOf: pastNumber)
     }
   }
 }

@@ -66,7 +66,7 @@ public struct Snapshot: Sendable {
     of entity: String, properties: [String]? = nil
   ) throws(AnnalsError) -> [DynamicObject] {
     var result: [DynamicObject] = []
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try forEachObject(of: entity, properties: properties) { result.append($0) }
     }
     return result

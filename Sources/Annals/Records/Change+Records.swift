@@ -97,13 +97,11 @@ public struct RecordChange<R: Record>: Sendable {
       if change.kind == (isBefore ? .insert : .delete) { return nil }
       let glossary = change.page.glossary
       let row = change.entry.row
-      return try batch.arena.withUnsafeBytes { arena in
-        Result { () throws(AnnalsError) in
-          try binding.value(
-            of: keyPath, row: row, isBefore ? found.before : found.after, in: arena,
-            store: glossary.store, largeValues: glossary.largeValues)
-        }
-      }.get()
+      return try batch.arena.withBytes { arena throws(AnnalsError) in
+        try binding.value(
+          of: keyPath, row: row, isBefore ? found.before : found.after, in: arena,
+          store: glossary.store, largeValues: glossary.largeValues)
+      }
     }
     return nil
   }

@@ -65,9 +65,7 @@ extension RecordBinding {
   ) throws(AnnalsError) -> Bool {
     let column = layout.columns[writer.index]
     guard column.hasDefault, !column.isOptional else { return false }
-    let isNull = try AnnalsError.translating { () throws(StateFault) in
-      try writer.editor.value(of: column.property).isNull
-    }
+    let isNull = try AnnalsError.translating { try writer.editor.value(of: column.property).isNull }
     guard isNull else { return false }
     let implied = layout.defaults[writer.index]
     var arena: ContiguousArray<UInt8> = []

@@ -260,9 +260,7 @@ public struct RecordReader {
     }
     var arena: ContiguousArray<UInt8> = []
     let cell = ValueCell(stored, appendingTo: &arena)
-    return try arena.withUnsafeBytes { bytes in
-      Result { () throws(Stop) in try decoded(cell, in: bytes) }
-    }.get()
+    return try arena.withBytes { bytes throws(Stop) in try decoded(cell, in: bytes) }
   }
 
   /// Decodes a cell of the property at `index`.

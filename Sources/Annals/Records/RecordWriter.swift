@@ -105,7 +105,7 @@ public struct RecordWriter {
   private func largeValue(
     _ tag: ValueTag, _ bytes: UnsafeRawBufferPointer, _ column: RecordColumn
   ) throws(AnnalsError) -> LargeValue {
-    let known = try AnnalsError.translating { () throws(StateFault) -> [Value] in
+    let known = try AnnalsError.translating { () -> [Value] in
       guard let base else { return [] }
       let before = try base.pointee.value(layout.entity, editor.row, column.property)
       return [try editor.value(of: column.property), before]

@@ -52,7 +52,7 @@ extension Snapshot {
     guard id.entity == binding.entity,
       let property = binding.property(keyPath)
     else { return false }
-    return try AnnalsError.narrowing {
+    return try AnnalsError.translating {
       try reader.state.contains(id.entity, id.row)
         && reader.state.value(id.entity, id.row, property).isErased
     }
@@ -77,9 +77,7 @@ extension StateReader {
   ) throws(AnnalsError) -> Object<R>? {
     try id.requireOwn(store)
     guard id.entity == binding.entity else { return nil }
-    let exists = try AnnalsError.translating { () throws(StateFault) in
-      try state.contains(id.entity, id.row)
-    }
+    let exists = try AnnalsError.translating { try state.contains(id.entity, id.row) }
     guard exists else { return nil }
     return Object(
       objectID: id,
@@ -101,7 +99,7 @@ extension StateReader {
   func objects<R: Record>(_ binding: RecordBinding<R>) throws(AnnalsError) -> [Object<R>] {
     var result: [Object<R>] = []
     result.reserveCapacity(state.count(of: binding.entity))
-    try AnnalsError.narrowing { try forEachObject(binding) { result.append($0) } }
+    try AnnalsError.translating { try forEachObject(binding) { result.append($0) } }
     return result
   }
 

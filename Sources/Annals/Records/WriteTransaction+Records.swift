@@ -52,9 +52,7 @@ extension WriteTransaction {
   ) throws(AnnalsError) {
     let binding = try binding(of: R.self)
     guard id.store == reader.store, id.entity == binding.entity,
-      try AnnalsError.translating({ () throws(StateFault) in
-        try reader.state.contains(id.entity, id.row)
-      })
+      try AnnalsError.translating({ try reader.state.contains(id.entity, id.row) })
     else { throw missing(id) }
     defer { draft.touch(id.entity, id.row) }
     let column = binding.layout.columns[binding.position(of: keyPath)]

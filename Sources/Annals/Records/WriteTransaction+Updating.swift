@@ -140,7 +140,7 @@ extension WriteTransaction {
     var result: [Value] = []
     for column in binding.layout.columns where column.isRelationship && !column.isToMany {
       result.append(
-        try AnnalsError.translating { () throws(StateFault) in
+        try AnnalsError.translating {
           try reader.state.value(binding.entity, row, column.property)
         })
     }

@@ -33,7 +33,7 @@ extension Store {
     // What another process has erased is not copied. Without its name the file can still be copied.
     try? refresh()
     let version = version
-    _ = try AnnalsError.translating { () throws(LogError) in
+    _ = try AnnalsError.translating {
       try version.view.backUp(
         to: path, in: fileSystemOfCopies, like: originalOfCopies
       ) { try StoreWriter.requireSound($0, copiedFrom: $1) }

@@ -24,7 +24,7 @@ extension Store {
       fileSystem: fileSystem, path: LogFile.scratchPath(for: location.path))
     var new = NewLog(store: NewLog.scratchStore, created: environment.clock())
     new.base = base - 1
-    try AnnalsError.narrowing { () throws in
+    try AnnalsError.translating {
       try LogFile.clearScratch(for: location.path, in: fileSystem)
       guard try LogFile.create(at: scratch.path, in: scratch.fileSystem, new) else {
         throw LogError.exists(scratch.path)

@@ -65,7 +65,7 @@ extension Store {
         return try read(self)
       }
     } catch {
-      throw AnnalsError.wrapping(error)
+      throw AnnalsError.translated(error)
     }
   }
 

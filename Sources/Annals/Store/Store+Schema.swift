@@ -62,7 +62,7 @@ extension Store {
       return []
     }
     var made: [SchemaEdit] = []
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       _ = try commitTransaction(TransactionOrigin(context: "schema")) {
         made = try $0.draft.require(schema, edits, timesDeclared: timesDeclared)
       }

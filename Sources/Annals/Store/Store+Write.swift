@@ -122,7 +122,7 @@ extension Store {
   /// Throws `.outcomeUnknown` if the disk failed: transactions since the last sync may or may not
   /// exist after reopening, even without a power cut, and the store refuses all further writes.
   public func sync() throws(AnnalsError) {
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try writer.writeAlone { writer in
         try writer.appendAdvances()
         _ = try writer.sync()

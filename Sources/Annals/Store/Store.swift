@@ -91,7 +91,7 @@ public final class Store: Sendable {
     self.projections = projections
     writer.projections.withLock { $0 = projections.saving }
     if options.lockMode == .exclusive, !options.isReadOnly {
-      try AnnalsError.narrowing { try writer.write { _ in } }
+      try AnnalsError.translating { try writer.write { _ in } }
     }
   }
 
@@ -139,7 +139,7 @@ public final class Store: Sendable {
     guard writer.isOwned else { return }
     try writer.requireOutside()
     defer { writer.head.end() }
-    try AnnalsError.narrowing { try writer.checkpointAndClose() }
+    try AnnalsError.translating { try writer.checkpointAndClose() }
   }
 
   /// Closes the store and removes its file, or leaves it empty as it was, if this opening created
@@ -195,7 +195,7 @@ public final class Store: Sendable {
   /// throws `.lostBranch` if the bytes of an older copy were written over the file, and
   /// `.otherStore` if another file, even an older copy, was moved to its path.
   public func refresh() throws(AnnalsError) {
-    try AnnalsError.narrowing { try writer.refresh() }
+    try AnnalsError.translating { try writer.refresh() }
   }
 
   /// Reads the bytes of a value over 4 KiB.

@@ -16,9 +16,7 @@ extension StoreVersion {
   ) throws(AnnalsError) -> Snapshot {
     if holdsValues, number == view.head.number { return snapshot }
     let reader = try reader(at: number, withOnly: objects)
-    let position = try AnnalsError.translating { () throws(LogError) in
-      try view.position(of: number)
-    }
+    let position = try AnnalsError.translating { try view.position(of: number) }
     return Snapshot(reader: reader, position: position, bindings: records)
   }
 }

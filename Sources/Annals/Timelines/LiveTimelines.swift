@@ -55,9 +55,7 @@ extension RowList where Row == TimelineRow {
   static var timelineReader: Reader {
     { content, range throws(AnnalsError) in
       let list = content.list
-      let columns = try AnnalsError.evaluating { () throws(ConditionFault) in
-        try list.columns(at: range)
-      }
+      let columns = try AnnalsError.translating { try list.columns(at: range) }
       let clock = TimelineClock(zone: list.query.timeline?.zone ?? .gmt, now: list.now)
       return columns.objects.indices.map { index in
         TimelineRow(

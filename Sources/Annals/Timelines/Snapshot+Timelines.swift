@@ -77,9 +77,7 @@ extension StateReader {
   package func timelineColumns(
     _ definition: TimelineDefinition, of entity: EntityNumber
   ) throws(AnnalsError) -> TimelineColumns {
-    try planning { () throws(QueryPlan.Failure) in
-      try TimelineColumns(definition, of: entity, in: state, sources)
-    }
+    try planning { try TimelineColumns(definition, of: entity, in: state, sources) }
   }
 }
 

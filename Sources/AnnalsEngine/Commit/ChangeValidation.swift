@@ -72,7 +72,7 @@ struct ChangeValidation {
     guard isTouched || rules.entity.hasPartialIndex(rule.number),
       violations.count < ChangeValidation.limit
     else { return }
-    try AnnalsError.translating { () throws(StateFault) in
+    try AnnalsError.translating {
       guard let other = try state.rowOfEqualKey(to: entry.row, of: entry.entity, rule) else {
         return
       }
@@ -140,9 +140,9 @@ struct ChangeValidation {
       let reported = Set(
         violations.lazy.filter { $0.property.hasSameBytes(as: relationship.name) }.map(\.object))
       var rows = state.rows(of: number)
-      while let row = try AnnalsError.translating({ () throws(StateFault) in try rows.next() }) {
+      while let row = try AnnalsError.translating({ try rows.next() }) {
         let object = ObjectReference(entity: number, row: row)
-        let isMissing = try AnnalsError.translating { () throws(StateFault) in
+        let isMissing = try AnnalsError.translating {
           try state.value(number, row, property).isNull
         }
         if isMissing, !reported.contains(object) {
@@ -183,7 +183,7 @@ struct ChangeValidation {
         continue
       }
       if allowsDangling { continue }
-      let isAllowed = try AnnalsError.translating { () throws(StateFault) in
+      let isAllowed = try AnnalsError.translating {
         if try state.contains(target.entity, target.row) { return true }
         let before = try earlier?.value(entry.entity, entry.row, change.property).targets
         return before?.contains(target) ?? false

@@ -74,8 +74,7 @@ extension StoreWriter {
       return try body(pending)
     } catch {
       if pending.hasBegun { log.abort() }
-      if let error = error as? LogError { throw AnnalsError(error) }
-      if let error = error as? StateFault { throw AnnalsError(error) }
+      if error is LogError || error is StateFault { throw AnnalsError.translated(error) }
       throw error
     }
   }

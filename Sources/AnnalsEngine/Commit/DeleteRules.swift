@@ -102,7 +102,7 @@ extension Draft {
   private func referrers(
     to target: ObjectReference, by source: DeleteRules.Source
   ) throws(AnnalsError) -> [Referrer] {
-    try AnnalsError.translating { () throws(StateFault) in
+    try AnnalsError.translating {
       let index = try reader.state.index(source.entity, source.relationship.number)
       return try index?.referrers(to: target.row).map {
         (ObjectReference(entity: source.entity, row: $0), source, target)

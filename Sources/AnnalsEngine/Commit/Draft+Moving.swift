@@ -74,7 +74,7 @@ extension Draft {
     guard let entity = result.schema.entity(numbered: object.entity) else { return }
     for property in entity.readableProperties {
       if isKept {
-        let isSame = try AnnalsError.translating { () throws(StateFault) in
+        let isSame = try AnnalsError.translating {
           try base.hasSameValue(object.entity, object.row, property.number, as: reader.state)
         }
         if isSame { continue }
@@ -111,9 +111,7 @@ extension Draft {
   private func exists(
     _ object: ObjectReference, in state: State
   ) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { () throws(StateFault) in
-      try state.contains(object.entity, object.row)
-    }
+    try AnnalsError.translating { try state.contains(object.entity, object.row) }
   }
 }
 

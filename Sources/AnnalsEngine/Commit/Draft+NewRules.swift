@@ -36,7 +36,7 @@ extension Draft {
   ) throws(AnnalsError) -> [ObjectReference] {
     var found: [ObjectReference] = []
     var rows = reader.state.rows(of: entity)
-    while let row = try AnnalsError.translating({ () throws(StateFault) in try rows.next() }) {
+    while let row = try AnnalsError.translating({ try rows.next() }) {
       let object = ObjectReference(entity: entity, row: row)
       for target in try value(object, relationship.number).targets {
         if try exists(target) { continue }

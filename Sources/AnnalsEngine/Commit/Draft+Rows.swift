@@ -34,11 +34,7 @@ extension Draft {
       guard row <= FormatLimits.maximumRow else {
         throw .noMoreRows(schema.entity(numbered: entity)?.name ?? "#\(entity)", row)
       }
-      do throws(StateFault) {
-        try reader.state.insertRow(entity, row: row)
-      } catch {
-        throw AnnalsError(error)
-      }
+      try AnnalsError.translating { try reader.state.insertRow(entity, row: row) }
       made = row
     } else {
       made = try insertRow(of: entity)
@@ -93,11 +89,7 @@ extension Draft {
 
   /// Deletes an object that exists, as a rule says.
   mutating func remove(_ object: ObjectReference) throws(AnnalsError) {
-    do throws(StateFault) {
-      try reader.state.deleteRow(object.entity, object.row)
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { try reader.state.deleteRow(object.entity, object.row) }
     touch(object.entity, object.row)
   }
 
@@ -106,20 +98,14 @@ extension Draft {
   package mutating func editor(
     of entity: EntityNumber, _ row: Int64
   ) throws(AnnalsError) -> RowEditor {
-    do throws(StateFault) {
-      return try reader.state.editor(of: entity, row)
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { try reader.state.editor(of: entity, row) }
   }
 
   /// One value as it is stored; a large one without its bytes.
   package func value(
     _ object: ObjectReference, _ property: PropertyNumber
   ) throws(AnnalsError) -> Value {
-    try AnnalsError.translating { () throws(StateFault) in
-      try reader.state.value(object.entity, object.row, property)
-    }
+    try AnnalsError.translating { try reader.state.value(object.entity, object.row, property) }
   }
 
   /// The value to store for an update. A null stored in a required attribute stands for its
@@ -132,7 +118,7 @@ extension Draft {
       !attribute.isOptional, let implied = attribute.defaultValue,
       value.isNull || value == implied
     else { return value }
-    return try AnnalsError.translating { () throws(StateFault) in
+    return try AnnalsError.translating {
       guard try base.contains(entity.number, row) else { return value }
       return try base.value(entity.number, row, property).isNull ? .null : implied
     }
@@ -170,20 +156,12 @@ extension Draft {
   /// Merges the unique keys of the draft's own changes into the index that look-ups search. Pays
   /// for the changes since the call before.
   package mutating func mergePendingKeys(of entity: EntityNumber) throws(AnnalsError) {
-    do throws(StateFault) {
-      try reader.state.updateUniqueIndexes(of: entity)
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { try reader.state.updateUniqueIndexes(of: entity) }
   }
 
   /// Merges all index entries of the draft's own changes into the indexes that queries search. Pays
   /// for the changes since the call before.
   package mutating func mergePendingEntries() throws(AnnalsError) {
-    do throws(StateFault) {
-      try reader.state.updateIndexes()
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { try reader.state.updateIndexes() }
   }
 }

@@ -85,8 +85,8 @@ extension Draft {
   /// Stores a default explicitly where a null stood for it so far.
   private mutating func fill(_ backfill: SchemaChange.Backfill) throws(AnnalsError) {
     var rows = reader.state.rows(of: backfill.entity)
-    while let row = try AnnalsError.translating({ () throws(StateFault) in try rows.next() }) {
-      let value = try AnnalsError.translating { () throws(StateFault) in
+    while let row = try AnnalsError.translating({ try rows.next() }) {
+      let value = try AnnalsError.translating {
         try reader.state.value(backfill.entity, row, backfill.property)
       }
       guard value.isNull else { continue }

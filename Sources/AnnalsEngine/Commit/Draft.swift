@@ -105,9 +105,7 @@ package struct Draft {
   package mutating func noteErasedAgain(
     _ object: ObjectReference, _ property: PropertyNumber
   ) throws(AnnalsError) {
-    let before = try AnnalsError.translating { () throws(StateFault) in
-      try base.value(object.entity, object.row, property)
-    }
+    let before = try AnnalsError.translating { try base.value(object.entity, object.row, property) }
     if before.isErased { erasedAgain[object, default: []].append(property) }
   }
 
@@ -149,7 +147,7 @@ package struct Draft {
     of object: ObjectReference
   ) throws(AnnalsError) -> Value {
     let (entity, row) = (object.entity, object.row)
-    let known = try AnnalsError.translating { () throws(StateFault) in
+    let known = try AnnalsError.translating {
       [try reader.state.value(entity, row, property), try base.value(entity, row, property)]
     }
     return .large(try largeValues.value(of: bytes, tag: tag, reusing: known))
@@ -165,14 +163,10 @@ package struct Draft {
     defer { swap(&bytes, &scratch) }
     bytes.removeAll(keepingCapacity: true)
     let cell = ValueCell(kept, appendingTo: &bytes)
-    do throws(StateFault) {
-      try bytes.withUnsafeBytes { arena in
-        Result { () throws(StateFault) in
-          try reader.state.set(entity, row, property, cell, in: arena)
-        }
-      }.get()
+    do {
+      try bytes.withUnsafeBytes { try reader.state.set(entity, row, property, cell, in: $0) }
     } catch {
-      throw fail(AnnalsError(error))
+      throw fail(.translated(error))
     }
   }
 

@@ -151,16 +151,14 @@ extension GraphMerge {
 
 extension State {
   fileprivate func holds(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { () throws(StateFault) in
-      try contains(object.entity, object.row)
-    }
+    try AnnalsError.translating { try contains(object.entity, object.row) }
   }
 
   /// The value of a property; nil if the object does not exist, or there is no property.
   fileprivate func valueIfThere(
     _ object: ObjectReference, _ property: PropertyNumber?
   ) throws(AnnalsError) -> Value? {
-    try AnnalsError.translating { () throws(StateFault) in
+    try AnnalsError.translating {
       guard let property, try contains(object.entity, object.row) else { return nil }
       return try value(object.entity, object.row, property)
     }
@@ -170,9 +168,7 @@ extension State {
 extension Draft {
   /// Whether an object exists in the working state.
   func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { () throws(StateFault) in
-      try reader.state.contains(object.entity, object.row)
-    }
+    try AnnalsError.translating { try reader.state.contains(object.entity, object.row) }
   }
 
   /// Inserts objects that are gone under their own ids, with the values that they have in another
@@ -184,7 +180,7 @@ extension Draft {
       guard try !exists(object) else { continue }
       _ = try insert(entity: object.entity, row: object.row, defaults: [])
       for property in schema.entity(numbered: object.entity)?.readableProperties ?? [] {
-        let value = try AnnalsError.translating { () throws(StateFault) in
+        let value = try AnnalsError.translating {
           try state.value(object.entity, object.row, property.number)
         }
         if !value.isNull {

@@ -59,7 +59,7 @@ private struct LastChanges {
   ) throws(AnnalsError) {
     let later = History(
       version: version, after: number, through: version.head.number, condition: .always)
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try later.reversed().forEachChange { change in
         let entry = change.entry
         let object = ObjectReference(entity: entry.entity, row: entry.row)

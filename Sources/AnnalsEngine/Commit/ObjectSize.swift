@@ -31,7 +31,7 @@ extension Draft {
   func requireDeletable(_ object: ObjectReference) throws(AnnalsError) {
     let state = reader.state
     let limit = FormatLimits.maximumChangeLength
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       guard try state.greatestLength(of: object) > limit else { return }
       let length = try state.changeLength(of: object)
       guard length > limit, try length > base.changeLength(of: object) else { return }

@@ -27,15 +27,11 @@ package final class PendingLargeValues: LargeValueSink, @unchecked Sendable {
   /// Writes the bytes to the log as part of the transaction.
   package func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue
   {
-    do throws(LogError) {
+    try AnnalsError.translating {
       try beginIfNeeded()
-      let value = try bytes.withUnsafeBytes { buffer in
-        Result { () throws(LogError) in try log.appendLargeValue(buffer, tag: tag) }
-      }.get()
+      let value = try bytes.withUnsafeBytes { try log.appendLargeValue($0, tag: tag) }
       added.insert(value)
       return value
-    } catch {
-      throw AnnalsError(error)
     }
   }
 

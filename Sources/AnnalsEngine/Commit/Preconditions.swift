@@ -45,7 +45,7 @@ package struct Preconditions {
     of object: ObjectID, in draft: Draft, on version: StoreVersion
   ) throws(AnnalsError) -> AnnalsError? {
     guard let basedOn, policy == nil, basedOn.number < version.head.number else { return nil }
-    let wasThere = try AnnalsError.translating { () throws(StateFault) in
+    let wasThere = try AnnalsError.translating {
       try draft.base.contains(object.entity, object.row)
     }
     guard !wasThere, object.store == version.store else { return nil }
@@ -111,7 +111,7 @@ private struct ConflictSearch {
       version: version, after: number, through: version.head.number, condition: .always)
     var found: [PropertyConflict] = []
     var seen: Set<Overlap> = []
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       // Newest first, so that the reported transaction is the last that changed the property.
       try later.reversed().forEachChange { change in
         let row = ObjectReference(entity: change.entry.entity, row: change.entry.row)
@@ -131,7 +131,7 @@ private struct ConflictSearch {
     let entry = change.entry
     let before = draft.base
     let after = draft.reader.state
-    return try AnnalsError.translating { () throws(StateFault) in
+    return try AnnalsError.translating {
       let existed = try before.contains(entry.entity, entry.row)
       let exists = try after.contains(entry.entity, entry.row)
       let object = ObjectReference(entity: entry.entity, row: entry.row)

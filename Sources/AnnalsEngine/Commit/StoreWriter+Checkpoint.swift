@@ -53,7 +53,7 @@ extension StoreWriter {
       return [position.openingID, 0].contains(image.position.opening) || position.openingID == 0
     }
     let source = LogChunkSource(view.file)
-    _ = try AnnalsError.translating { () throws(LogError) in
+    _ = try AnnalsError.translating {
       try log.writeCheckpoint(schema: state.schema, projections: images) { chunks in
         try state.writeChunks(to: chunks, of: source, full: false)
       }

@@ -21,7 +21,7 @@ extension StoreWriter {
 
   /// Writes the retention policy, and syncs it. Throws as a commit does.
   package func setRetention(_ retention: RetentionPolicy) throws(AnnalsError) {
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try writeAlone { writer in
         if writer.log.retention != retention {
           try writer.log.append(.retention(retention))
@@ -51,9 +51,7 @@ extension StoreWriter {
   package func appendAdvances() throws(AnnalsError) { try append([]) }
 
   private func append(_ changes: [ConsumerChange]) throws(AnnalsError) {
-    let isAppended = try AnnalsError.translating { () throws(LogError) in
-      try log.append(consumers: changes)
-    }
+    let isAppended = try AnnalsError.translating { try log.append(consumers: changes) }
     if isAppended { adopt(newest.state) }
   }
 }

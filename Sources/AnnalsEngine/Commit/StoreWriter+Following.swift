@@ -31,7 +31,7 @@ extension StoreWriter {
     } catch {
       // The next writer must catch up first.
       if isFileLocked { releaseFileLock() }
-      throw AnnalsError.wrapping(error, opening: log.path)
+      throw AnnalsError.translated(error, opening: log.path)
     }
   }
 
@@ -137,7 +137,7 @@ extension StoreWriter {
       }
       try follow(standing)
     } catch {
-      throw AnnalsError.wrapping(error, opening: log.path)
+      throw AnnalsError.translated(error, opening: log.path)
     }
   }
 
@@ -157,6 +157,6 @@ extension StoreWriter {
     guard !isClosed else { return }
     isClosed = true
     head.dropWorkingState()
-    try AnnalsError.translating { () throws(LogError) in try log.close() }
+    try AnnalsError.translating { try log.close() }
   }
 }

@@ -210,6 +210,6 @@ extension StoreWriter {
 
   /// Syncs the log. Returns the position that is now durable.
   package func sync() throws(AnnalsError) -> LogPosition {
-    try AnnalsError.translating { () throws(LogError) in try log.sync() }
+    try AnnalsError.translating { try log.sync() }
   }
 }

@@ -29,7 +29,7 @@ extension StoreWriter {
       try refresh()
       return nil
     } catch {
-      let error = AnnalsError.wrapping(error)
+      let error = AnnalsError.translated(error)
       return error.code == .closed ? nil : error
     }
   }

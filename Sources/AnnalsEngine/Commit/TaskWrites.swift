@@ -43,7 +43,7 @@ final class TaskWrites: @unchecked Sendable {
     with writer: StoreWriter, _ body: @escaping @Sendable (StoreWriter) throws -> Value
   ) async throws -> Value {
     try writer.requireOwner()
-    let thread = try AnnalsError.narrowing { () throws in try self.thread.running() }
+    let thread = try AnnalsError.translating { try self.thread.running() }
     let call = WaitingCall<Value>(cancellation: .cancelledWrite)
     let result = Locked<Result<Value, any Error>?>(nil)
     let job = Job(

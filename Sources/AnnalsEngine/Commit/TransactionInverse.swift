@@ -22,7 +22,7 @@ package struct TransactionInverse {
     after = try version.state(at: number)
     before = try version.state(at: number - 1)
     var found: TransactionHeader?
-    try AnnalsError.narrowing { [history] in try history.forEachHeader { found = $0 } }
+    try AnnalsError.translating { [history] in try history.forEachHeader { found = $0 } }
     guard let header = found else {
       throw AnnalsError(.damaged, "transaction \(number) cannot be found; verify the store")
     }
@@ -71,9 +71,7 @@ package struct TransactionInverse {
     _ change: Change, with current: State
   ) throws(AnnalsError) {
     let entry = change.entry
-    let exists = try AnnalsError.translating { () throws(StateFault) in
-      try current.contains(entry.entity, entry.row)
-    }
+    let exists = try AnnalsError.translating { try current.contains(entry.entity, entry.row) }
     if exists == (entry.kind == .delete) || current.schema.hasRemoved(entry.entity) {
       return add(change, property: nil)
     }
@@ -82,7 +80,7 @@ package struct TransactionInverse {
     let restorable = touched.filter { !removed.contains($0) }
     if entry.kind == .update, restorable.isEmpty { add(change, property: touched.first) }
     for property in restorable {
-      try AnnalsError.translating { () throws(StateFault) in
+      try AnnalsError.translating {
         if entry.kind != .delete,
           try !current.hasSameValue(entry.entity, entry.row, property, as: after)
         {
@@ -187,7 +185,7 @@ extension History {
   fileprivate func eachChange(
     _ body: (Change) throws(AnnalsError) -> Void
   ) throws(AnnalsError) {
-    try AnnalsError.narrowing { try forEachChange(body) }
+    try AnnalsError.translating { try forEachChange(body) }
   }
 }
 
@@ -208,7 +206,7 @@ extension Draft {
     _ change: Change, of inverse: TransactionInverse
   ) throws(AnnalsError) {
     let entry = change.entry
-    do throws(StateFault) {
+    try AnnalsError.translating {
       switch entry.kind {
       case .insert:
         try reader.state.deleteRow(entry.entity, entry.row)
@@ -216,8 +214,6 @@ extension Draft {
       case .delete: try reader.state.insertRow(entry.entity, row: entry.row)
       case .update: break
       }
-    } catch {
-      throw AnnalsError(error)
     }
     touch(entry.entity, entry.row)
     if entry.kind != .insert { try restore(change, of: inverse) }
@@ -233,12 +229,10 @@ extension Draft {
       let property = change.page.batch.properties[position].property
       // What the schema has removed since stays away.
       guard !removed.contains(property) else { continue }
-      do throws(StateFault) {
+      try AnnalsError.translating {
         let before = try inverse.before.locate(entry.entity, entry.row, property)
         try reader.state.set(entry.entity, entry.row, property, before.cell, in: before.arena)
         before.keepAlive()
-      } catch {
-        throw AnnalsError(error)
       }
     }
   }

@@ -85,7 +85,7 @@ public final class WriteTransaction {
   public func objects(of entity: String) throws(AnnalsError) -> [DynamicObject] {
     checkOpen()
     var result: [DynamicObject] = []
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try reader.forEachObject(of: reader.entity(named: entity)) { result.append($0) }
     }
     return result
@@ -152,9 +152,7 @@ public final class WriteTransaction {
     if id.store == reader.store, let entity = reader.state.schema.entity(numbered: id.entity),
       !entity.isRemoved
     {
-      let exists = try AnnalsError.translating { () throws(StateFault) in
-        try reader.state.contains(id.entity, id.row)
-      }
+      let exists = try AnnalsError.translating { try reader.state.contains(id.entity, id.row) }
       if exists { return entity }
     }
     throw missing(id)

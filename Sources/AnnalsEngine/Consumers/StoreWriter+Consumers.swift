@@ -39,7 +39,7 @@ extension StoreWriter {
     startingAfter start: () throws(AnnalsError) -> Token?
   ) throws(AnnalsError) {
     try settings.requireFit(name)
-    try AnnalsError.narrowing { try refresh() }
+    try AnnalsError.translating { try refresh() }
     if let known = log.consumer(name) {
       let moment = now()
       // A caller that makes it blocking again must not find out later that a prune did not wait.
@@ -55,7 +55,7 @@ extension StoreWriter {
       return
     }
     let token = try start()
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try changeConsumers { writer in
         let known = try writer.log.consumer(name) ?? writer.newConsumer(name, after: token)
         var state = settings.applied(to: known)
@@ -84,7 +84,7 @@ extension StoreWriter {
   /// Removes a consumer. Returns whether it existed.
   package func remove(consumer name: String) throws(AnnalsError) -> Bool {
     var isThere = false
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try changeConsumers { writer in
         isThere = writer.log.consumer(name) != nil
         return isThere ? [.remove(name: name)] : []
@@ -118,7 +118,7 @@ extension StoreWriter {
     let rest = History(
       version: version, after: min(max(number, base), version.head.number),
       through: version.head.number, condition: .always)
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try rest.forEachHeader { header in
         changes += header.changeCount
         oldest = min(oldest ?? header.moment, header.moment)

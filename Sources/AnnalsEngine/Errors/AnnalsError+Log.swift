@@ -42,7 +42,7 @@ extension AnnalsError {
     case .busy: self = .busy(file, holder: nil)
     case .missing: self = .missingFile(file)
     case .interrupted(let misfit as TransactionMisfit): self.init(misfit, in: file)
-    case .interrupted(let inner): self = AnnalsError.wrapping(inner)
+    case .interrupted(let inner): self = AnnalsError.translated(inner)
     default: self.init(rare: error, file)
     }
   }
@@ -190,26 +190,29 @@ extension AnnalsError {
     }
   }
 
-  /// Runs `body` and translates errors of the log into public errors.
-  package static func translating<T>(
-    _ body: () throws(LogError) -> T
-  ) throws(AnnalsError) -> T {
-    do throws(LogError) {
-      return try body()
-    } catch {
-      throw AnnalsError(error)
-    }
-  }
-
-  /// Any error as the public one; an `AnnalsError` stays as it is.
-  package static func wrapping(_ error: any Error, opening path: String? = nil) -> AnnalsError {
+  /// Any error as the public one; an `AnnalsError` stays as it is. `number` is that of the
+  /// transaction whose state was read, for names that a past state lacks.
+  @usableFromInline
+  package static func translated(
+    _ error: any Error, opening path: String? = nil, asOf number: Int64? = nil
+  ) -> AnnalsError {
     switch error {
     case let error as AnnalsError: error
     case let error as LogError: AnnalsError(error, opening: path)
-    case let error as StateFault: AnnalsError(error)
+    case let error as StateFault: AnnalsError(error, asOf: number)
     case let error as TransactionMisfit: AnnalsError(error, in: "the store")
     case let error as StorageError: AnnalsError(error)
     default: AnnalsError(.io, "\(error)")
+    }
+  }
+
+  /// Runs `body` and translates errors of the inner modules into public errors.
+  @inlinable @inline(__always)
+  package static func translating<T>(_ body: () throws -> T) throws(AnnalsError) -> T {
+    do {
+      return try body()
+    } catch {
+      throw translated(error)
     }
   }
 }

@@ -95,7 +95,7 @@ public struct History: Sendable {
   public func objectIDs() throws(AnnalsError) -> [ObjectID] {
     var seen: Set<ObjectID> = []
     var result: [ObjectID] = []
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try forEachChange { change in
         if seen.insert(change.objectID).inserted { result.append(change.objectID) }
       }
@@ -112,7 +112,7 @@ public struct History: Sendable {
       return Int(through - after - lost)
     }
     var count = 0
-    try AnnalsError.narrowing { try forEachHeader { if $0.lost == nil { count += 1 } } }
+    try AnnalsError.translating { try forEachHeader { if $0.lost == nil { count += 1 } } }
     return count
   }
 }

@@ -50,13 +50,11 @@ package struct PartCursor {
     // A removed property stays in the schema, marked as removed.
     hasRemovedProperties = glossary.schema.hasRemovedProperties
     page = TransactionPage(batch: ChangeBatch(), glossary: glossary)
-    do throws(LogError) {
-      log = try history.version.view.history(
+    let filter = HistoryFilter(condition)
+    log = try AnnalsError.translating {
+      try history.version.view.history(
         after: history.after, through: history.through,
-        direction: history.isReversed ? .backward : .forward,
-        skipping: HistoryFilter(condition))
-    } catch {
-      throw AnnalsError(error)
+        direction: history.isReversed ? .backward : .forward, skipping: filter)
     }
   }
 
@@ -86,11 +84,7 @@ package struct PartCursor {
     // transactions have similar sizes.
     let isOfMany = page.batch.transactions.count > 1
     var batch = isOfMany ? ChangeBatch(asLongAs: page.batch) : ChangeBatch()
-    do throws(LogError) {
-      guard try log.next(into: &batch) else { return false }
-    } catch {
-      throw AnnalsError(error)
-    }
+    guard try AnnalsError.translating({ try log.next(into: &batch) }) else { return false }
     if hasRemovedProperties { batch.leaveOutRemoved(by: glossary) }
     index = 0
     end = batch.transactions.count

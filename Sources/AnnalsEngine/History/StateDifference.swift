@@ -86,7 +86,7 @@ private struct DifferenceCursor {
   /// The next page; nil after the last. No page is empty.
   mutating func next() throws(AnnalsError) -> TransactionPage? {
     var batch = ChangeBatch()
-    do throws(StateFault) {
+    try AnnalsError.translating {
       while place < touched.count, batch.arena.count < DifferenceCursor.pageBytes,
         batch.changes.count < DifferenceCursor.pageChanges
       {
@@ -95,8 +95,6 @@ private struct DifferenceCursor {
         guard try changes.append(object, to: &batch) else { continue }
         batch.leaveOutRemoved(by: earlierSchema, ofChange: batch.changes.count - 1)
       }
-    } catch {
-      throw AnnalsError(error)
     }
     guard !batch.changes.isEmpty else { return nil }
     var record = TransactionRecord(

@@ -93,9 +93,7 @@ extension StoreVersion {
   ) throws(AnnalsError) -> Int64 {
     if let moment = try place.moment {
       let now = clock()
-      return try AnnalsError.translating { () throws(LogError) in
-        try view.number(before: moment, now: now)
-      }
+      return try AnnalsError.translating { try view.number(before: moment, now: now) }
     }
     let number = max(try resolve(place) - 1, view.base)
     if let gap = view.gap(at: number), number < gap.last, number != view.base {
@@ -106,9 +104,7 @@ extension StoreVersion {
 
   /// The token of a transaction that the store holds, or of the base.
   package func token(of number: Int64) throws(AnnalsError) -> Token {
-    let opening = try AnnalsError.translating { () throws(LogError) in
-      try view.openingID(of: number)
-    }
+    let opening = try AnnalsError.translating { try view.openingID(of: number) }
     return Token(store: store, number: number, opening: opening)
   }
 
@@ -135,7 +131,7 @@ extension StoreVersion {
     let earlier = History(
       version: self, after: view.base, through: token.number - 1, condition: .always
     ).reversed()
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       var cursor = try PartCursor(earlier)
       while found == nil, let part = try cursor.next() {
         if part.header.token.opening == token.opening { found = part.header.token }

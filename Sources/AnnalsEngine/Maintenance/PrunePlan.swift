@@ -48,7 +48,7 @@ extension StoreWriter {
     var transactions = 0
     var changes = 0
     var span: ClosedRange<Timestamp>?
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try doomed.forEachHeader { header in
         if header.lost != nil { return }
         transactions += 1
@@ -60,7 +60,7 @@ extension StoreWriter {
     let kept = History(
       version: version, after: last, through: view.head.number, condition: .always)
     let now = now()
-    let first = try AnnalsError.translating { () throws(LogError) in
+    let first = try AnnalsError.translating {
       last == 0 ? nil : try view.firstDate(withBase: last, now: now) ?? now
     }
     return PrunePlan(

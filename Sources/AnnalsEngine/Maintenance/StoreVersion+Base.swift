@@ -10,9 +10,7 @@ extension StoreVersion {
   ) throws(AnnalsError) -> RewritePlan.Base {
     let state = try stateForRewrite(at: number)
     try state.requireDistinctKeys(asOf: number)
-    let position = try AnnalsError.translating { () throws(LogError) in
-      try view.position(of: number)
-    }
+    let position = try AnnalsError.translating { try view.position(of: number) }
     return .at(
       number: number, timestamp: position.maximumTimestamp, prunedAt: prunedAt,
       prunedBy: prunedBy ?? ""
@@ -40,7 +38,7 @@ extension StoreVersion {
   /// The state as of a transaction, with every chunk readable unless the base or the history is
   /// damaged: rebuilt from these if a checkpoint is damaged.
   func stateForRewrite(at number: Int64) throws(AnnalsError) -> State {
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       let places = [view.head.number, number]
       if try places.allSatisfy({ try view.holdsCheckpoint(atOrBefore: $0) }) {
         let usesBase = try places.contains {
@@ -49,7 +47,7 @@ extension StoreVersion {
         if usesBase { try view.requireBaseState() }
         // Here, since each of the copies that a rewrite makes would do it for itself.
         var past = try state(at: number)
-        try AnnalsError.translating { () throws(StateFault) in try past.updateIndexes() }
+        try AnnalsError.translating { try past.updateIndexes() }
         return past
       }
       try view.requireBaseState()

@@ -16,7 +16,7 @@ public struct ErasureSummary: Sendable {
 extension StoreWriter {
   /// The object; throws if no object ever had this id.
   package func erasable(_ object: ObjectID) throws(AnnalsError) -> ObjectReference {
-    try AnnalsError.narrowing { try refresh() }
+    try AnnalsError.translating { try refresh() }
     let version = head.published
     let state = version.state
     guard object.store == version.store, object.row >= 1,
@@ -43,7 +43,7 @@ extension StoreWriter {
     let claim = try claimRewrite(until: .now.advanced(by: options.lockTimeout))
     defer { claim.release() }
     try saving?.requireMakeable(head.published, "the file without what is erased")
-    return try AnnalsError.narrowing {
+    return try AnnalsError.translating {
       var origin = TransactionOrigin(author: author)
       origin.isAlwaysRecorded = true
       origin.erasure = erasure
@@ -52,7 +52,7 @@ extension StoreWriter {
       do {
         return try writeAlone { try $0.carryOut(erasure, token, claim) }
       } catch {
-        var error = AnnalsError.wrapping(error)
+        var error = AnnalsError.translated(error)
         error.message += error.message.hasSuffix(".") ? "" : "."
         error.message +=
           " Transaction \(token.number) says what is to be erased, and the file still has the "

@@ -41,7 +41,7 @@ extension StoreWriter {
     guard !options.isReadOnly else { throw .readOnlyStore(log.path) }
     var isFirst = true
     while true {
-      try AnnalsError.narrowing { try refresh() }
+      try AnnalsError.translating { try refresh() }
       let plan = try maintenancePlan(minimumGain: minimumGain)
       guard plan.outcome == .prunes, let wanted = plan.prune else {
         return MaintenanceReport(plan: plan, rewrite: nil)
@@ -69,7 +69,7 @@ extension StoreVersion {
     var floor = view.head.number
     if let age = policy.age {
       let (start, overflow) = now.microseconds.subtractingReportingOverflow(age)
-      let old = try AnnalsError.translating { () throws(LogError) in
+      let old = try AnnalsError.translating {
         try view.number(
           certainlyBefore: Timestamp(microseconds: overflow ? .min : start), now: now)
       }

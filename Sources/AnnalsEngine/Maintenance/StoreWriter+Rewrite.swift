@@ -14,7 +14,7 @@ extension StoreWriter {
   /// Writes a checkpoint with the states of the projections. As `Store.checkpoint`.
   package func checkpoint() throws(AnnalsError) {
     let images = saving?.imagesOfWorking() ?? []
-    try AnnalsError.narrowing { try writeAlone { try $0.checkpoint(saving: images) } }
+    try AnnalsError.translating { try writeAlone { try $0.checkpoint(saving: images) } }
   }
 
   /// Drops the history that the plan names. As `Store.prune`.
@@ -42,7 +42,7 @@ extension StoreWriter {
     if !force { try requireSeen(before: plan.floor) }
     let images = try saving?.imagesOfAll() ?? []
     if !images.isEmpty {
-      try AnnalsError.narrowing { try writeAlone { try $0.checkpoint(saving: images) } }
+      try AnnalsError.translating { try writeAlone { try $0.checkpoint(saving: images) } }
     }
     let base = try version.baseChoice(
       at: plan.floor - 1, prunedAt: now(), prunedBy: author)
@@ -72,9 +72,7 @@ extension StoreWriter {
     if smallest { try saving?.requireMakeable(head.published, "the smallest file") }
     if !smallest {
       let images = saving?.imagesOfWorking() ?? []
-      try AnnalsError.narrowing {
-        try writeAlone { try $0.renewCheckpoint(saving: images) }
-      }
+      try AnnalsError.translating { try writeAlone { try $0.renewCheckpoint(saving: images) } }
     }
     let plan = RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace)
     guard let summary = try rewrite(plan, of: log.view, under: claim) else { return nil }
@@ -154,7 +152,7 @@ extension StoreWriter {
       } catch {
         throw AnnalsError(error)
       }
-      try AnnalsError.narrowing { try refresh() }
+      try AnnalsError.translating { try refresh() }
       return claim
     }
   }
@@ -169,7 +167,7 @@ extension StoreWriter {
     var plan = wanted
     plan.decodesState = true
     plan.clock = now
-    let report = try AnnalsError.narrowing {
+    let report = try AnnalsError.translating {
       let rewriter = try log.rewrite(plan, of: view, under: claim)
       try rewriter.copy()
       guard claim != nil else { return try rewriter.putInPlace() }

@@ -30,7 +30,7 @@ struct ConflictValues {
   mutating func value(
     _ property: ReadableProperty, of object: ObjectReference, in state: State
   ) throws(AnnalsError) -> Value? {
-    let stored = try AnnalsError.translating { () throws(StateFault) -> Value? in
+    let stored = try AnnalsError.translating { () -> Value? in
       guard try state.contains(object.entity, object.row) else { return nil }
       return try state.value(object.entity, object.row, property.number)
     }

@@ -8,7 +8,7 @@ extension ThreeWayMerge {
   /// decided, so that the merge must run again. What cannot be resolved is refused later as a
   /// violation.
   mutating func resolveKeys() throws(AnnalsError) -> Bool {
-    do throws(StateFault) {
+    try AnnalsError.translating {
       var hasResolved = false
       for violation in try merged.checkUniqueness() {
         guard let other = violation.otherRow,
@@ -26,8 +26,6 @@ extension ThreeWayMerge {
         if try resolve(shape, of: mine, heldBy: holder) { hasResolved = true }
       }
       return hasResolved
-    } catch {
-      throw AnnalsError(error)
     }
   }
 

@@ -63,8 +63,7 @@ struct ThreeWayMerge {
   }
 
   private mutating func merge(_ object: ObjectReference) throws(AnnalsError) {
-    let (wasThere, isOwn, isStored) = try AnnalsError.translating {
-      () throws(StateFault) -> (Bool, Bool, Bool) in
+    let (wasThere, isOwn, isStored) = try AnnalsError.translating { () -> (Bool, Bool, Bool) in
       (
         try base.contains(object.entity, object.row), try own.contains(object.entity, object.row),
         try stored.contains(object.entity, object.row)
@@ -88,9 +87,7 @@ struct ThreeWayMerge {
       try add(theirs, of: object)
       guard policy.keepsOwnSide else { return }
     }
-    try translating { (merge) throws(StateFault) in
-      try merge.merged.deleteRow(object.entity, object.row)
-    }
+    try AnnalsError.translating { try merged.deleteRow(object.entity, object.row) }
     touched.append(object)
   }
 
@@ -104,9 +101,7 @@ struct ThreeWayMerge {
   }
 
   private mutating func insert(_ object: ObjectReference) throws(AnnalsError) {
-    try translating { (merge) throws(StateFault) in
-      try merge.merged.insertRow(object.entity, row: object.row)
-    }
+    try AnnalsError.translating { try merged.insertRow(object.entity, row: object.row) }
     touched.append(object)
     for property in readableProperties(of: object.entity) {
       try copyOwnValue(property.number, of: object, into: object)
@@ -155,7 +150,7 @@ struct ThreeWayMerge {
           object: object, property: nil, base: nil, stored: nil, own: nil, insertedAs: inserted))
     }
     for property in readableProperties(of: object.entity) {
-      let (given, has, isSame) = try AnnalsError.narrowing {
+      let (given, has, isSame) = try AnnalsError.translating {
         (
           try !own.value(inserted.entity, inserted.row, property.number).isNull,
           try !merged.value(object.entity, object.row, property.number).isNull,
@@ -200,7 +195,7 @@ struct ThreeWayMerge {
     for property in readableProperties(of: object.entity)
     where (erased.isEmpty || erased.contains(property.number)) && !changed.contains(property.number)
     {
-      let value = try AnnalsError.translating { () throws(StateFault) in
+      let value = try AnnalsError.translating {
         try stored.value(object.entity, object.row, property.number)
       }
       if value.isErased { changed.append(property.number) }
@@ -222,20 +217,19 @@ struct ThreeWayMerge {
   private mutating func copyOwnValue(
     _ property: PropertyNumber, of object: ObjectReference, into target: ObjectReference
   ) throws(AnnalsError) {
-    try translating { (merge) throws(StateFault) in
-      guard merge.keys.redirects else {
-        let found = try merge.own.locate(object.entity, object.row, property)
-        try merge.merged.set(target.entity, target.row, property, found.cell, in: found.arena)
+    try AnnalsError.translating {
+      guard keys.redirects else {
+        let found = try own.locate(object.entity, object.row, property)
+        try merged.set(target.entity, target.row, property, found.cell, in: found.arena)
         return found.keepAlive()
       }
-      var value = merge.keys.redirect(
-        try merge.own.value(object.entity, object.row, property))
+      var value = keys.redirect(try own.value(object.entity, object.row, property))
       if case .objects(let list) = value {
-        let relationships = merge.own.schema.entity(numbered: object.entity)?.relationships
+        let relationships = own.schema.entity(numbered: object.entity)?.relationships
         let relationship = relationships?.first { $0.number == property }
         value = .objects(relationship?.canonical(list) ?? list)
       }
-      try merge.merged.set(target.entity, target.row, property, to: value)
+      try merged.set(target.entity, target.row, property, to: value)
     }
   }
 
@@ -260,15 +254,5 @@ struct ThreeWayMerge {
     let list = stored.schema.entity(numbered: entity)?.readableProperties ?? []
     properties = (entity, list)
     return list
-  }
-
-  private mutating func translating(
-    _ body: (inout ThreeWayMerge) throws(StateFault) -> Void
-  ) throws(AnnalsError) {
-    do throws(StateFault) {
-      try body(&self)
-    } catch {
-      throw AnnalsError(error)
-    }
   }
 }

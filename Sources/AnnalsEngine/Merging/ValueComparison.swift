@@ -16,7 +16,7 @@ struct ValueComparison {
     _ otherObject: ObjectReference, in otherState: State
   ) throws(AnnalsError) -> Bool {
     let (a, b) =
-      try AnnalsError.translating { () throws(StateFault) -> (Value, Value)? in
+      try AnnalsError.translating { () -> (Value, Value)? in
         let a = try state.locate(object.entity, object.row, property.number)
         let b = try otherState.locate(otherObject.entity, otherObject.row, property.number)
         defer {

@@ -23,7 +23,7 @@ extension LargeValueSource {
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(AnnalsError) {
     let bytes = try bytes(of: value)
-    do { try bytes.withUnsafeBytes(body) } catch { throw AnnalsError.wrapping(error) }
+    do { try bytes.withUnsafeBytes(body) } catch { throw AnnalsError.translated(error) }
   }
 
   /// As `withPieces(of:_:)`, but throws what `body` throws as it is, and returns false if the bytes

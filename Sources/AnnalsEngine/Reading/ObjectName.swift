@@ -46,7 +46,7 @@ extension StateReader {
   package func value(
     of object: ObjectReference, _ attribute: Attribute
   ) throws(AnnalsError) -> Value {
-    try AnnalsError.translating { () throws(StateFault) in
+    try AnnalsError.translating {
       let stored = try state.value(object.entity, object.row, attribute.number)
       guard stored.isNull, !attribute.isOptional, let value = attribute.defaultValue else {
         return stored

@@ -38,19 +38,14 @@ package struct StateReader: Sendable {
   package func object(
     _ row: Int64, of entity: Entity, properties: [String]? = nil
   ) throws(AnnalsError) -> DynamicObject? {
-    do throws(StateFault) {
-      guard try state.contains(entity.number, row) else { return nil }
-    } catch {
-      throw AnnalsError(error)
-    }
+    let exists = try AnnalsError.translating { try state.contains(entity.number, row) }
+    guard exists else { return nil }
     var values: [(property: PropertyNumber, value: Value)] = []
     for property in entity.readableProperties {
       if let properties, !properties.contains(where: { $0.hasSameBytes(as: property.name) }) {
         continue
       }
-      let value = try value(of: property) { () throws(StateFault) in
-        try state.value(entity.number, row, property.number)
-      }
+      let value = try value(of: property) { try state.value(entity.number, row, property.number) }
       if !value.isNull { values.append((property.number, value)) }
     }
     return DynamicObject(
@@ -61,7 +56,7 @@ package struct StateReader: Sendable {
   /// The value of one property with its bytes, or null. For a required attribute that was added
   /// after the object, its default.
   private func value(
-    of property: ReadableProperty, _ read: () throws(StateFault) -> Value
+    of property: ReadableProperty, _ read: () throws -> Value
   ) throws(AnnalsError) -> Value {
     let stored = try AnnalsError.translating(read)
     switch stored {
@@ -75,9 +70,7 @@ package struct StateReader: Sendable {
   }
 
   private func isDangling(_ reference: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { () throws(StateFault) in
-      try !state.contains(reference.entity, reference.row)
-    }
+    try AnnalsError.translating { try !state.contains(reference.entity, reference.row) }
   }
 
   /// How many objects the entity has.
@@ -109,10 +102,8 @@ package struct StateReader: Sendable {
       }
       var values: [(property: PropertyNumber, value: Value)] = []
       for (property, column) in columns {
-        let value = try value(of: property) { () throws(StateFault) in
-          try column.map { (column) throws(StateFault) in
-            try part.value(row, column: column)
-          } ?? .null
+        let value = try value(of: property) {
+          try column.map { try part.value(row, column: $0) } ?? .null
         }
         if !value.isNull { values.append((property.number, value)) }
       }
@@ -127,12 +118,7 @@ package struct StateReader: Sendable {
   package func forEachRow(of entity: EntityNumber, _ body: (Int64) throws -> Void) throws {
     var rows = state.rows(of: entity)
     while true {
-      let row: Int64?
-      do throws(StateFault) {
-        row = try rows.next()
-      } catch {
-        throw AnnalsError(error)
-      }
+      let row = try AnnalsError.translating { try rows.next() }
       guard let row else { return }
       try body(row)
     }
@@ -147,7 +133,7 @@ package struct StateReader: Sendable {
     guard let found = entity.attribute(named: attribute), found.isUnique else {
       throw .notUnique(attribute, of: entity)
     }
-    return try AnnalsError.translating { () throws(StateFault) in
+    return try AnnalsError.translating {
       try state.lookup(entity.number, rule: found.number, value: value)
     }
   }

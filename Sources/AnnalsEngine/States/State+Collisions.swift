@@ -21,7 +21,7 @@ extension State {
   /// Throws `.damaged` if two objects share a unique key. Called before the history that could
   /// explain it is dropped.
   package func requireDistinctKeys(asOf number: Int64) throws(AnnalsError) {
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       var state = self
       guard let collision = try state.collisions().first else { return }
       throw AnnalsError(

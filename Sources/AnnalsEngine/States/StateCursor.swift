@@ -27,7 +27,7 @@ package struct StateCursor {
     naming = NamingProperties(version.view)
     state = try version.state(at: number, keeping: naming)
     let direction: HistoryDirection = isBackward ? .backward : .forward
-    cursor = try AnnalsError.translating { () throws(LogError) in
+    cursor = try AnnalsError.translating {
       try version.view.history(
         after: min(number, end), through: max(number, end), direction: direction,
         skipping: HistoryFilter.none)
@@ -43,11 +43,7 @@ package struct StateCursor {
   package mutating func move(to target: Int64) throws(AnnalsError) {
     while isBackward ? number > target : number < target {
       if index == batch.transactions.count {
-        do throws(LogError) {
-          guard try cursor.next(into: &batch) else { return }
-        } catch {
-          throw AnnalsError(error)
-        }
+        guard try AnnalsError.translating({ try cursor.next(into: &batch) }) else { return }
         naming.reduce(&batch)
         index = 0
       }
@@ -65,7 +61,7 @@ package struct StateCursor {
     do {
       try state.apply(record, of: batch, direction: isBackward ? .backward : .forward)
     } catch {
-      throw AnnalsError.wrapping(version.view.locating(error))
+      throw AnnalsError.translated(version.view.locating(error))
     }
     if isBackward {
       guard record.part == 0 else { return }

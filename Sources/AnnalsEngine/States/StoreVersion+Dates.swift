@@ -13,7 +13,7 @@ extension StoreVersion {
   /// state is known. A base of 0 is the beginning of history. Costs what
   /// `LogView.number(asOf:now:)` does.
   package func number(asOf moment: Timestamp, now: Timestamp) throws(AnnalsError) -> Int64 {
-    let (number, base) = try AnnalsError.translating { () throws(LogError) in
+    let (number, base) = try AnnalsError.translating {
       (try view.number(asOf: moment, now: now), try view.baseDate(now: now))
     }
     if view.base == 0 || number > view.base { return number }

@@ -30,7 +30,7 @@ extension StoreVersion {
         return try stateByReplaying(from: view.baseDirectory(), to: number, keeping: naming)
       }
     } catch {
-      throw AnnalsError.wrapping(view.locating(error))
+      throw AnnalsError.translated(view.locating(error))
     }
   }
 
@@ -58,7 +58,7 @@ extension StoreVersion {
         early, try state(continuing: StateReplay(state: early), from: first, to: second, naming)
       )
     } catch {
-      throw AnnalsError.wrapping(view.locating(error))
+      throw AnnalsError.translated(view.locating(error))
     }
   }
 
@@ -112,7 +112,7 @@ extension StoreVersion {
   /// O(transactions since); O(objects) for an entity that has got an index since.
   package func stateForWriting(at number: Int64) throws(AnnalsError) -> State {
     var past = try state(at: number)
-    return try AnnalsError.translating { () throws(StateFault) in
+    return try AnnalsError.translating {
       if past.schema != state.schema { past.changeSchema(state.schema.entities) }
       past.adoptNextRows(of: state)
       _ = try past.checkUniqueness()

@@ -112,11 +112,11 @@ package final class LogChunkSource: ChunkSource {
 
   package func chunk(
     _ reference: ChunkReference
-  ) throws(ChunkFault) -> ContiguousArray<UInt8> {
+  ) throws(StateFault) -> ContiguousArray<UInt8> {
     do throws(LogError) {
       return try file.chunk(reference)
     } catch {
-      throw ChunkFault(offset: reference.offset, reason: .unreadable(error))
+      throw .chunk(.unreadable(error), at: reference.offset)
     }
   }
 }
@@ -130,14 +130,12 @@ package struct LogLargeValues: LargeValueSource {
   }
 
   package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
-    try AnnalsError.translating { () throws(LogError) in try view.bytes(of: value) }
+    try AnnalsError.translating { try view.bytes(of: value) }
   }
 
   package func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(AnnalsError) {
-    try AnnalsError.translating { () throws(LogError) in
-      try view.withPieces(of: value, body)
-    }
+    try AnnalsError.translating { try view.withPieces(of: value, body) }
   }
 }

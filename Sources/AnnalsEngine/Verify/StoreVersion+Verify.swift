@@ -12,7 +12,7 @@ extension StoreVersion {
   /// the store cannot be read.
   package func verifyHistory() throws(AnnalsError) -> [StoreFinding] {
     var findings: [StoreFinding] = []
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       let base = try view.baseDirectory()
       let checkpoint = try view.checkpoint(atOrBefore: view.head.number)
       var checks = HistoryChecks(tables: try TableChecks(view))
@@ -88,7 +88,7 @@ extension StoreVersion {
             + "history")
       }
     } catch {
-      let error = AnnalsError.wrapping(error)
+      let error = AnnalsError.translated(error)
       guard error.code == .damaged else { throw error }
       let place = error.offset.map { ": the part at \($0) is damaged" } ?? ""
       return [

@@ -7,7 +7,7 @@ extension StoreWriter {
   /// to end, and locks them out meanwhile if it can. Reads the file twice.
   package func verifyFile() throws(AnnalsError) -> [StoreFinding] {
     var findings: [StoreFinding] = []
-    try AnnalsError.narrowing {
+    try AnnalsError.translating {
       try log.withBytes { file, isLocked in
         var verification = try PhysicalVerification(file)
         _ = try verification.run { finding in

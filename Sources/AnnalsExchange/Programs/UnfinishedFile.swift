@@ -68,10 +68,6 @@ struct UnfinishedFile {
 
   /// Runs `body` and translates errors of the file system into `AnnalsError`.
   static func storing<R>(_ body: () throws(StorageError) -> R) throws(AnnalsError) -> R {
-    do throws(StorageError) {
-      return try body()
-    } catch {
-      throw AnnalsError(error)
-    }
+    try AnnalsError.translating { try body() }
   }
 }

@@ -15,18 +15,17 @@ struct Accumulator {
   /// Throws if the values must be added and are not numbers.
   init(
     _ aggregate: Aggregate, of entity: EntityNumber, in state: State
-  ) throws(GroupFailure) {
+  ) throws(StateFault) {
     self.aggregate = aggregate
-    path = try GroupFailure.binding { () throws(ConditionError) in
-      try BoundPath(aggregate.path, from: entity, in: state)
-    }
+    path = try BoundPath(aggregate.path, from: entity, in: state)
     var type: AttributeType?
     if case .attribute(let attribute) = path.end { type = attribute.type }
     areDoubles = type == .double
     switch aggregate.function {
     case .sum, .average:
       guard let type, [.int16, .int32, .int64, .double].contains(type) else {
-        throw .unsuitable("\(aggregate) asks for numbers, which \(aggregate.path) has not")
+        throw .query(
+          .unsuitable, "\(aggregate) asks for numbers, which \(aggregate.path) has not")
       }
     case .count, .minimum, .maximum: break
     }
@@ -52,7 +51,7 @@ struct Accumulator {
   /// Adds a value to each group of a list; call `resize` first.
   mutating func add(
     _ batch: CellBatch, to groups: ContiguousArray<Int>, _ sources: ConditionSources
-  ) throws(GroupFailure) {
+  ) throws(StateFault) {
     for (index, cell) in batch.cells.enumerated() where !cell.isNull && cell.tag != .erased {
       let group = groups[index]
       counts[group] += 1
@@ -74,7 +73,7 @@ struct Accumulator {
 
   private mutating func noteExtreme(
     _ cell: ValueCell, _ batch: CellBatch, _ group: Int, _ sources: ConditionSources
-  ) throws(GroupFailure) {
+  ) throws(StateFault) {
     let worse: Outcome = aggregate.function == .minimum ? .greater : .less
     func consider(_ cell: ValueCell, _ arena: UnsafeRawBufferPointer) -> OwnedCell? {
       if let best = extremes[group], best.outcome(cell, in: arena) != worse { return nil }
@@ -93,7 +92,7 @@ struct Accumulator {
   }
 
   /// The result for a group.
-  func value(_ group: Int) throws(GroupFailure) -> Value {
+  func value(_ group: Int) throws(StateFault) -> Value {
     let count = counts[group]
     switch aggregate.function {
     case .count: return .int(Int64(count))
@@ -101,7 +100,7 @@ struct Accumulator {
       if count == 0 { return .null }
       if areDoubles { return try double(sums[group].divided(by: 1)) }
       guard let sum = Int64(exactly: wholes[group]) else {
-        throw .overflow(aggregate.path, ofDoubles: false)
+        throw overflow(of: "the whole numbers of 64 bits")
       }
       return .int(sum)
     case .average:
@@ -116,9 +115,13 @@ struct Accumulator {
 
 extension Accumulator {
   /// A double as a value. Throws `overflow` beyond the greatest.
-  private func double(_ number: Double) throws(GroupFailure) -> Value {
-    guard number.isFinite else { throw .overflow(aggregate.path, ofDoubles: true) }
+  private func double(_ number: Double) throws(StateFault) -> Value {
+    guard number.isFinite else { throw overflow(of: "the doubles") }
     return .double(number)
+  }
+
+  private func overflow(of numbers: String) -> StateFault {
+    .query(.overflow, "the sum of \(aggregate.path) is beyond \(numbers); take the average")
   }
 }
 
@@ -151,7 +154,7 @@ extension ConditionSources {
   /// A large value with all its bytes.
   func whole(
     _ cell: ValueCell, in arena: ContiguousArray<UInt8>
-  ) throws(GroupFailure) -> OwnedCell {
+  ) throws(StateFault) -> OwnedCell {
     let described = arena.withUnsafeBufferPointer { cell.value(in: UnsafeRawBufferPointer($0)) }
     guard case .large(let value) = described else { return OwnedCell(.null, in: .empty) }
     do {
@@ -159,7 +162,7 @@ extension ConditionSources {
       let whole = ValueCell(tag: value.tag, bits: 0, length: UInt32(clamping: bytes.count))
       return bytes.withUnsafeBufferPointer { OwnedCell(whole, in: UnsafeRawBufferPointer($0)) }
     } catch {
-      throw .query(.evaluation(.largeValue(error)))
+      throw .interrupted(error)
     }
   }
 }

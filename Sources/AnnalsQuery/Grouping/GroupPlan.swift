@@ -26,15 +26,13 @@ package struct GroupPlan: Sendable {
   package init(
     _ group: GroupQuery, of wanted: RowQuery, in state: State, _ sources: ConditionSources,
     records: RecordWork? = nil
-  ) throws(GroupFailure) {
+  ) throws(StateFault) {
     var group = group
     let order = wanted.keys.first.flatMap { $0.path == group.path ? $0 : nil }
-    let query = try GroupFailure.reading { () throws(StateFault) in
-      if let path = group.path, try path.isReplacementIdle(wanted.entity, in: state) {
-        group.key = group.key.with(path.replacing(nil))
-      }
-      return try wanted.withoutIdleReplacements(in: state)
+    if let path = group.path, try path.isReplacementIdle(wanted.entity, in: state) {
+      group.key = group.key.with(path.replacing(nil))
     }
+    let query = try wanted.withoutIdleReplacements(in: state)
     self.group = group
     filter = records?.filter
     self.query = query
@@ -44,23 +42,20 @@ package struct GroupPlan: Sendable {
     areNilsFirst = order?.areNilsFirst ?? true
     var all = query
     (all.keys, all.limit, all.offset) = ([], nil, 0)
-    do throws(QueryPlan.Failure) {
-      runs = filter == nil ? try IndexRuns(group, of: all, in: state) : nil
-      // An index whose runs are counted need not serve the query otherwise.
-      if runs != nil { all.indexes = .automatic }
-      rows = try QueryPlan(all, in: state, sources)
-    } catch {
-      throw .query(error)
-    }
-    key = try group.path.map { (path) throws(GroupFailure) in
-      try GroupFailure.binding { () throws(ConditionError) in
-        try BoundPath(path, from: query.entity, in: state)
-      }
+    runs = filter == nil ? try IndexRuns(group, of: all, in: state) : nil
+    // An index whose runs are counted need not serve the query otherwise.
+    if runs != nil { all.indexes = .automatic }
+    rows = try QueryPlan(all, in: state, sources)
+    key = try group.path.map { (path) throws(StateFault) in
+      try BoundPath(path, from: query.entity, in: state)
     }
     if case .bucket(let path, let unit, _) = group.key, let key {
       guard case .attribute(let attribute) = key.end,
         [.date, .string, .any].contains(attribute.type)
-      else { throw .unsuitable("nothing but dates is grouped by \(unit.rawValue): \(path)") }
+      else {
+        throw .query(
+          .unsuitable, "nothing but dates is grouped by \(unit.rawValue): \(path)")
+      }
     }
     var accumulators: [Accumulator] = []
     for aggregate in group.aggregates {
@@ -71,7 +66,7 @@ package struct GroupPlan: Sendable {
 
   /// The groups. O(groups × log n) if the runs of an index are counted, otherwise O(objects found),
   /// with memory for the groups.
-  package func groups() throws(GroupFailure) -> [GroupedRows] {
+  package func groups() throws(StateFault) -> [GroupedRows] {
     if query.limit == 0 { return [] }
     var collected = Collected(keys: GroupKeys(group), accumulators: accumulators)
     if let runs, try runs.count(into: &collected, self) {
@@ -94,15 +89,15 @@ package struct GroupPlan: Sendable {
     }
   }
 
-  private func read(into collected: inout Collected) throws(GroupFailure) {
+  private func read(into collected: inout Collected) throws(StateFault) {
     guard let table = state.table(query.entity) else { return }
     var batch = CellBatch()
     var groups: ContiguousArray<Int> = []
-    try forEachBatch { found throws(GroupFailure) in
-      let rows = try filtered(found)
+    try forEachBatch { found throws(StateFault) in
+      let rows = try filter?(found, state) ?? found
       groups.removeAll(keepingCapacity: true)
       if let key {
-        try read(&batch, key, rows, table)
+        try batch.read(key, of: rows, in: table)
         for cell in batch.cells {
           let group = try self.group(of: cell, in: batch, &collected.keys)
           collected.add(1, to: group)
@@ -114,57 +109,37 @@ package struct GroupPlan: Sendable {
       }
       for index in collected.accumulators.indices {
         collected.accumulators[index].resize(to: collected.counts.count)
-        try read(&batch, collected.accumulators[index].path, rows, table)
+        try batch.read(collected.accumulators[index].path, of: rows, in: table)
         try collected.accumulators[index].add(batch, to: groups, sources)
       }
     }
   }
 
   private func forEachBatch(
-    _ body: (ContiguousArray<Int64>) throws(GroupFailure) -> Void
-  ) throws(GroupFailure) {
+    _ body: (ContiguousArray<Int64>) throws(StateFault) -> Void
+  ) throws(StateFault) {
     var batch: ContiguousArray<Int64> = []
     batch.reserveCapacity(GroupPlan.batchRows)
-    var failure: GroupFailure?
-    do throws(QueryPlan.Failure) {
-      try rows.forEachRow { row in
-        batch.append(row)
-        guard batch.count == GroupPlan.batchRows else { return true }
-        do throws(GroupFailure) {
-          try body(batch)
-        } catch {
-          failure = error
-          return false
-        }
-        batch.removeAll(keepingCapacity: true)
-        return true
+    var failure: StateFault?
+    try rows.forEachRow { row in
+      batch.append(row)
+      guard batch.count == GroupPlan.batchRows else { return true }
+      do throws(StateFault) {
+        try body(batch)
+      } catch {
+        failure = error
+        return false
       }
-    } catch {
-      throw .query(error)
+      batch.removeAll(keepingCapacity: true)
+      return true
     }
     if let failure { throw failure }
     if !batch.isEmpty { try body(batch) }
   }
 
-  /// Those of the rows that the records let through.
-  private func filtered(
-    _ rows: ContiguousArray<Int64>
-  ) throws(GroupFailure) -> ContiguousArray<Int64> {
-    guard let filter else { return rows }
-    return try GroupFailure.evaluating { () throws(ConditionFault) in try filter(rows, state) }
-  }
-
-  func read(
-    _ batch: inout CellBatch, _ path: BoundPath, _ rows: ContiguousArray<Int64>, _ table: TableView
-  ) throws(GroupFailure) {
-    try GroupFailure.evaluating { () throws(ConditionFault) in
-      try batch.read(path, of: rows, in: table)
-    }
-  }
-
   func group(
     of cell: ValueCell, in batch: CellBatch, _ keys: inout GroupKeys
-  ) throws(GroupFailure) -> Int {
+  ) throws(StateFault) -> Int {
     if cell.isLarge {
       let whole = try sources.whole(cell, in: batch.arena)
       return whole.bytes.withUnsafeBufferPointer {
@@ -177,7 +152,7 @@ package struct GroupPlan: Sendable {
   }
 
   /// The groups in order, after limit and offset.
-  private func results(_ collected: Collected) throws(GroupFailure) -> [GroupedRows] {
+  private func results(_ collected: Collected) throws(StateFault) -> [GroupedRows] {
     guard key != nil else {
       var all = collected
       all.add(0, to: 0)
@@ -203,7 +178,7 @@ package struct GroupPlan: Sendable {
 
   private func result(
     _ group: Int, _ key: GroupedRows.Key, _ collected: inout Collected
-  ) throws(GroupFailure) -> GroupedRows {
+  ) throws(StateFault) -> GroupedRows {
     var values: [Value] = []
     for index in collected.accumulators.indices {
       collected.accumulators[index].resize(to: group + 1)

@@ -59,16 +59,3 @@ package struct GroupedRows: Sendable {
     self.values = values
   }
 }
-
-/// Why grouping failed.
-package enum GroupFailure: Error {
-  case query(QueryPlan.Failure)
-  /// The values cannot be grouped by, or added.
-  case unsuitable(String)
-  /// The sum at this path exceeds the integers of 64 bits, or the doubles.
-  case overflow(PropertyPath, ofDoubles: Bool)
-}
-
-extension GroupFailure: QueryFailure {
-  package init(_ failure: QueryPlan.Failure) { self = .query(failure) }
-}

@@ -10,7 +10,7 @@ struct IndexRuns: Sendable {
   /// Nil if no such index covers the query's condition, or if anything but counts is asked for.
   init?(
     _ group: GroupQuery, of query: RowQuery, in state: State
-  ) throws(QueryPlan.Failure) {
+  ) throws(StateFault) {
     guard group.aggregates.isEmpty, query.indexes != .none, let key = group.path,
       key.replacement == nil, key.names.count == 1,
       let entity = state.schema.entity(numbered: query.entity),
@@ -19,10 +19,8 @@ struct IndexRuns: Sendable {
     for shape in entity.indexShapes where shape.kind.givesOrder {
       let name = entity.name(of: shape)
       if case .named(let wanted) = query.indexes, !wanted.hasSameBytes(as: name) { continue }
-      let path = try QueryPlan.Failure.reading { () throws(StateFault) in
-        try IndexPath(
-          query, shape, name: name, of: entity, in: state, groupedBy: attribute.number)
-      }
+      let path = try IndexPath(
+        query, shape, name: name, of: entity, in: state, groupedBy: attribute.number)
       guard let path, path.rest == .always, !shape.isUnique,
         path.singles.count < shape.columns.count
       else { continue }
@@ -37,22 +35,20 @@ struct IndexRuns: Sendable {
   /// O(groups × log n).
   func count(
     into collected: inout GroupPlan.Collected, _ plan: GroupPlan
-  ) throws(GroupFailure) -> Bool {
+  ) throws(StateFault) -> Bool {
     guard let table = plan.state.table(plan.query.entity), let names = plan.group.path else {
       return false
     }
-    let key = try GroupFailure.binding { () throws(ConditionError) in
-      try BoundPath(names, from: plan.query.entity, in: plan.state)
-    }
+    let key = try BoundPath(names, from: plan.query.entity, in: plan.state)
     var batch = CellBatch()
     let places = path.places.first ?? 0..<0
     var place = places.lowerBound
     // A search costs about as much as reading eight objects.
     var searchesLeft = 64 + path.count / 8
-    while place < places.upperBound, let row = try row(at: place) {
+    while place < places.upperBound, let row = try path.view.row(at: place) {
       searchesLeft -= 1
       if searchesLeft < 0 { return false }
-      try plan.read(&batch, key, [row], table)
+      try batch.read(key, of: [row], in: table)
       let group = try plan.group(of: batch.cells[0], in: batch, &collected.keys)
       let value = batch.arena.withUnsafeBufferPointer {
         batch.cells[0].value(in: UnsafeRawBufferPointer($0))
@@ -64,14 +60,10 @@ struct IndexRuns: Sendable {
     return true
   }
 
-  private func row(at place: Int) throws(GroupFailure) -> Int64? {
-    try GroupFailure.reading { () throws(StateFault) in try path.view.row(at: place) }
-  }
-
   /// The place after the last object in the same group as the one at a place.
   private func end(
     of value: Value, _ bucket: CalendarBucket?, from place: Int, in places: Range<Int>
-  ) throws(GroupFailure) -> Int {
+  ) throws(StateFault) -> Int {
     var bound = IndexBound(values: path.singles + [value], isAfter: true)
     if let range = bucket?.range {
       // An object at the last moment of all ends a run of its own, of the same group.
@@ -80,7 +72,7 @@ struct IndexRuns: Sendable {
         ? IndexBound(values: path.singles + [.date(range.lowerBound)], isAfter: true)
         : IndexBound(values: path.singles + [.date(range.upperBound)], isAfter: false)
     }
-    let end = try GroupFailure.reading { () throws(StateFault) in try path.view.place(of: bound) }
+    let end = try path.view.place(of: bound)
     return min(places.upperBound, max(place + 1, end))
   }
 }

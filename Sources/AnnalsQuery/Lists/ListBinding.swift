@@ -49,32 +49,28 @@ final class ListBinding: Sendable {
   /// Binds a query. Throws if a name is unknown, or has another type than the query needs.
   convenience init(
     _ query: ListQuery, in state: State, _ sources: ListSources
-  ) throws(QueryPlan.Failure) {
+  ) throws(StateFault) {
     let entity = query.rows.entity
-    do throws(ConditionError) {
-      let condition = try BoundCondition(
-        query.rows.condition, over: entity, in: state, sources.conditions)
-      let order = try RowOrder(
-        query.rows.keys, areTiesDescending: query.rows.areTiesDescending, of: entity,
-        in: state, records: sources.records, behind: query.sections == nil ? 0 : 1,
-        sources.largeBytes)
-      if case .calendar = query.sections, let path = query.rows.keys.first?.path {
-        try order.requireDates(path)
-      }
-      var timeline: BoundTimeline?
-      if let query = query.timeline {
-        timeline = try BoundTimeline(query, in: state, sources.conditions, now: sources.clock())
-      }
-      self.init(state, condition, order, sources, timeline)
-    } catch {
-      throw .condition(error)
+    let condition = try BoundCondition(
+      query.rows.condition, over: entity, in: state, sources.conditions)
+    let order = try RowOrder(
+      query.rows.keys, areTiesDescending: query.rows.areTiesDescending, of: entity,
+      in: state, records: sources.records, behind: query.sections == nil ? 0 : 1,
+      sources.largeBytes)
+    if case .calendar = query.sections, let path = query.rows.keys.first?.path {
+      try order.requireDates(path)
     }
+    var timeline: BoundTimeline?
+    if let query = query.timeline {
+      timeline = try BoundTimeline(query, in: state, sources.conditions, now: sources.clock())
+    }
+    self.init(state, condition, order, sources, timeline)
   }
 
   /// The same query bound to another state.
   func rebound(
     _ query: ListQuery, to newState: State, _ sources: ListSources
-  ) throws(QueryPlan.Failure) -> ListBinding {
+  ) throws(StateFault) -> ListBinding {
     if sources.records == nil, query.timeline == nil, newState.schema == state.schema,
       let condition = condition.rebound(to: newState, sources.conditions),
       let order = order.rebound(to: newState, sources.largeBytes)
@@ -85,7 +81,7 @@ final class ListBinding: Sendable {
   }
 
   /// The entries of an object that is in the list.
-  func entries(of row: Int64) throws(ConditionFault) -> [ListEntry] {
+  func entries(of row: Int64) throws(StateFault) -> [ListEntry] {
     if let timeline { return timeline.entries(of: row, try timeline.standing(of: row)) }
     var block = RowBlock.none
     return try entry(ofMatching: row, &block).map { [$0] } ?? []
@@ -95,20 +91,20 @@ final class ListBinding: Sendable {
   /// not asked. `block` is that of the row asked for before.
   func entry(
     ofMatching row: Int64, _ block: inout RowBlock
-  ) throws(ConditionFault) -> ListEntry? {
+  ) throws(StateFault) -> ListEntry? {
     if !block.contains(row) { block = condition.block(of: row) }
     guard try condition.matches(row, in: block) else { return nil }
     return ListEntry(word: try order.word(of: row, in: block), row: row)
   }
 
   /// Whether a row has an object. `block` is that of the row asked for before.
-  func contains(_ row: Int64, _ block: inout RowBlock) throws(ConditionFault) -> Bool {
+  func contains(_ row: Int64, _ block: inout RowBlock) throws(StateFault) -> Bool {
     if !block.contains(row) { block = condition.block(of: row) }
     return try condition.contains(row, in: block)
   }
 
   /// Whether the record of a row is wanted.
-  func wantsRecord(_ row: Int64) throws(ConditionFault) -> Bool {
+  func wantsRecord(_ row: Int64) throws(StateFault) -> Bool {
     guard let filter = sources.records?.filter else { return true }
     return try !filter([row], state).isEmpty
   }
@@ -116,7 +112,7 @@ final class ListBinding: Sendable {
 
 extension RowOrder: ListOrder {
   @inline(__always)
-  package func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
+  package func precedes(_ a: ListEntry, _ b: ListEntry) throws(StateFault) -> Bool {
     try precedes(a, b, in: self)
   }
 
@@ -124,7 +120,7 @@ extension RowOrder: ListOrder {
   @inline(__always)
   func precedes(
     _ a: ListEntry, _ b: ListEntry, in other: RowOrder
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     a.word != b.word ? a.word < b.word : try precedesBehindWords(a, b, in: other)
   }
 
@@ -132,7 +128,7 @@ extension RowOrder: ListOrder {
   @inline(never)
   private func precedesBehindWords(
     _ a: ListEntry, _ b: ListEntry, in other: RowOrder
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     if haveEqualKeys(a.word, b.word) != true {
       let outcome = try outcome(a.row, b.row, in: other, from: isExact(a.word) ? 1 : 0)
       if outcome != .equal { return outcome == .less }
@@ -143,9 +139,9 @@ extension RowOrder: ListOrder {
 
 extension RowOrder {
   /// The value of a row's first key; null without any.
-  func firstValue(of row: Int64) throws(ConditionFault) -> Value {
+  func firstValue(of row: Int64) throws(StateFault) -> Value {
     guard let key = keys.first else { return .null }
-    return try withValues(of: row) { (view) throws(ConditionFault) in
+    return try withValues(of: row) { (view) throws(StateFault) in
       var value = Value.null
       try key.path.read(row, view) { cell, arena in value = cell.value(in: arena) }
       return value
@@ -153,12 +149,11 @@ extension RowOrder {
   }
 
   /// Throws if the first key's values are no dates.
-  fileprivate func requireDates(_ path: PropertyPath) throws(ConditionError) {
+  fileprivate func requireDates(_ path: PropertyPath) throws(StateFault) {
     guard let key = keys.first else { return }
     if case .attribute(let attribute) = key.path.end, attribute.type.tag ?? .date == .date {
       return
     }
-    throw ConditionError(
-      .incomparable, path, "\"\(path)\" is no date, and has no buckets of the calendar")
+    throw .query(.unsuitable, "\"\(path)\" is no date, and has no buckets of the calendar")
   }
 }

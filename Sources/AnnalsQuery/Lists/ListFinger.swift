@@ -21,7 +21,7 @@ package struct ListFinger {
   @inline(__always)
   package mutating func find(
     _ entry: ListEntry, by order: some ListOrder
-  ) throws(ConditionFault) -> (rank: Int, entry: ListEntry?) {
+  ) throws(StateFault) -> (rank: Int, entry: ListEntry?) {
     if try !isBehindLast(entry, order) { try descend(to: entry, by: order) }
     guard !leaves.isEmpty else { return (0, nil) }
     while place + 1 < leaves.count, try order.precedes(leaves[place + 1].first, entry) {
@@ -39,7 +39,7 @@ package struct ListFinger {
   @inline(__always)
   private func isBehindLast(
     _ entry: ListEntry, _ order: some ListOrder
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     guard !leaves.isEmpty, try order.precedes(leaves[place].first, entry) else { return false }
     guard let end else { return true }
     return try !order.precedes(end, entry)
@@ -49,12 +49,12 @@ package struct ListFinger {
   @inline(never)
   private mutating func descend(
     to entry: ListEntry, by order: some ListOrder
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     var node = root
     start = 0
     end = nil
     while case .inner(let children) = node {
-      let place = try (1..<children.count).rank { (place) throws(ConditionFault) in
+      let place = try (1..<children.count).rank { (place) throws(StateFault) in
         try order.precedes(children[place].first, entry)
       }
       if case .leaf = children[place].node {

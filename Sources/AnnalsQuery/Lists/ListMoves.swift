@@ -69,7 +69,7 @@ struct ListMoves {
   /// inserted row is the number of old rows before it.
   mutating func locate(
     in list: SortedList, from old: RowOrder, to new: RowOrder
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     try ListMoves.locate(&out, in: list, old)
     try ListMoves.locate(&updated, in: list, old)
     try ListMoves.sort(&into, by: new)
@@ -86,7 +86,7 @@ struct ListMoves {
 
   private static func locate(
     _ rows: inout ContiguousArray<Row>, in list: SortedList, _ order: RowOrder
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     // Neighbours are looked for one after the other; words tell nearly all of them apart.
     rows.sort(byWord: \.entry.word)
     var isSorted = true
@@ -94,7 +94,10 @@ struct ListMoves {
     for index in rows.indices {
       guard let position = try list.position(of: rows[index].entry, by: order, &finger) else {
         guard order.records == nil else {
-          throw .record(UnsteadyOrder(row: rows[index].entry.row))
+          throw .query(
+            .unsuitable,
+            "sort descriptors put the record of row \(rows[index].entry.row) elsewhere than "
+              + "before, though it is the same: what they compare may depend on the record alone")
         }
         preconditionFailure("a row of a live list is not at its place")
       }
@@ -106,7 +109,7 @@ struct ListMoves {
 
   private static func sort(
     _ rows: inout ContiguousArray<Row>, by order: RowOrder
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     rows.sort(byWord: \.entry.word)
     var start = 0
     while start < rows.count {
@@ -119,13 +122,11 @@ struct ListMoves {
 
   private static func sort(
     _ rows: inout ContiguousArray<Row>.SubSequence, by order: RowOrder
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     do {
       try rows.sort { try order.precedes($0.entry, $1.entry) }
-    } catch let fault as ConditionFault {
-      throw fault
     } catch {
-      throw .largeValue(error)
+      throw error as? StateFault ?? .interrupted(error)
     }
   }
 
@@ -175,13 +176,7 @@ private struct StepOrder: ListOrder {
   let new: RowOrder
 
   @inline(__always)
-  func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool {
+  func precedes(_ a: ListEntry, _ b: ListEntry) throws(StateFault) -> Bool {
     try old.precedes(a, b, in: new)
   }
-}
-
-/// The order of records gives another answer for the same record than before.
-package struct UnsteadyOrder: Error {
-  /// The row of the record.
-  package let row: Int64
 }

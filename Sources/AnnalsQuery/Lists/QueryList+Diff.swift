@@ -6,7 +6,7 @@ extension QueryList {
   /// them, if there are sections.
   mutating func diff(
     _ moves: ListMoves, from before: QueryList?
-  ) throws(ConditionFault) -> ListDiff {
+  ) throws(StateFault) -> ListDiff {
     var before = before
     var diff = ListDiff()
     func oldPlace(_ position: Int) -> ListDiff.Place {
@@ -54,7 +54,7 @@ extension QueryList {
   /// Finds the deleted and inserted sections.
   private mutating func compareSections(
     _ old: QueryList, _ moves: ListMoves, _ diff: inout ListDiff
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     var old = old
     var gone = old.whole(moves.out)[...]
     var came = whole(moves.into)[...]

@@ -10,10 +10,10 @@ extension QueryList {
   /// before.
   package mutating func advance(
     to newState: State, _ changes: ListChanges, _ sources: ListSources
-  ) throws(QueryPlan.Failure) -> ListDiff {
+  ) throws(StateFault) -> ListDiff {
     // Sections and windows are compared with those before.
     let before = query.sections != nil || query.isWindow ? self : nil
-    do throws(QueryPlan.Failure) {
+    do throws(StateFault) {
       return try step(to: newState, changes, sources, from: before)
     } catch {
       if let before { self = before }
@@ -24,35 +24,29 @@ extension QueryList {
   /// As `advance`. `before` is this list, where it is kept.
   private mutating func step(
     to newState: State, _ changes: ListChanges, _ sources: ListSources, from before: QueryList?
-  ) throws(QueryPlan.Failure) -> ListDiff {
+  ) throws(StateFault) -> ListDiff {
     let next = try bound.rebound(query, to: newState, sources)
-    let (affected, newReferrers) = try QueryPlan.Failure.reading {
-      () throws(StateFault) in
-      (try affectedRows(by: changes, next), try advancedReferrers(by: changes, newState))
-    }
-    do throws(ConditionFault) {
-      var moves = ListMoves(affected)
-      try classify(&moves, next)
-      try moves.locate(in: found, from: bound.order, to: next.order)
-      // From here on nothing throws unless the list before is kept.
-      bound = next
-      if found.count == 0 { buckets = query.buckets(bound) }
-      if let newReferrers { referrers = newReferrers }
-      guard !affected.isEmpty else { return ListDiff() }
-      absent.apply(moves.absence)
-      if !moves.leavesAll { found.apply(moves.edits()) }
-      if query.sections != nil { try markSections(around: moves) }
-      var diff =
-        if let before, query.isWindow {
-          try windowDiff(from: before, moves)
-        } else {
-          try self.diff(moves, from: before)
-        }
-      diff.entity = newState.schema.entity(numbered: query.rows.entity)
-      return diff
-    } catch {
-      throw .evaluation(error)
-    }
+    let affected = try affectedRows(by: changes, next)
+    let newReferrers = try advancedReferrers(by: changes, newState)
+    var moves = ListMoves(affected)
+    try classify(&moves, next)
+    try moves.locate(in: found, from: bound.order, to: next.order)
+    // From here on nothing throws unless the list before is kept.
+    bound = next
+    if found.count == 0 { buckets = query.buckets(bound) }
+    if let newReferrers { referrers = newReferrers }
+    guard !affected.isEmpty else { return ListDiff() }
+    absent.apply(moves.absence)
+    if !moves.leavesAll { found.apply(moves.edits()) }
+    if query.sections != nil { try markSections(around: moves) }
+    var diff =
+      if let before, query.isWindow {
+        try windowDiff(from: before, moves)
+      } else {
+        try self.diff(moves, from: before)
+      }
+    diff.entity = newState.schema.entity(numbered: query.rows.entity)
+    return diff
   }
 
   /// The referrers in another state; nil if there are none.
@@ -98,7 +92,7 @@ extension QueryList {
   /// Notes which of the changed rows are in the list before and after.
   private func classify(
     _ moves: inout ListMoves, _ next: ListBinding
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     if let old = bound.timeline, let new = next.timeline { return try classify(&moves, old, new) }
     let isByOwnValues = referrers.isEmpty && !next.asksRecords
     var oldBlock = RowBlock.none
@@ -128,7 +122,7 @@ extension QueryList {
   /// asked again.
   private func oldEntry(
     of row: Int64, _ block: inout RowBlock
-  ) throws(ConditionFault) -> ListEntry? {
+  ) throws(StateFault) -> ListEntry? {
     guard let entry = try bound.entry(ofMatching: row, &block) else { return nil }
     guard bound.asksRecords, bound.sources.records?.filter != nil else { return entry }
     return try found.position(of: entry, by: order) == nil ? nil : entry
@@ -137,13 +131,13 @@ extension QueryList {
   /// Whether a row has the same keys in this state and, with another entry, in another one.
   private func hasSameKeys(
     _ before: ListEntry, _ after: ListEntry, _ next: RowOrder
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     if let hasSameKeys = next.haveEqualKeys(before.word, after.word) { return hasSameKeys }
     return try bound.order.outcome(before.row, after.row, in: next, from: 0) == .equal
   }
 
   /// Marks where sections begin, around rows that were removed and inserted.
-  private mutating func markSections(around moves: ListMoves) throws(ConditionFault) {
+  private mutating func markSections(around moves: ListMoves) throws(StateFault) {
     for row in moves.out { try markSection(at: moves.newPosition(of: row.position)) }
     for row in moves.into {
       try markSection(at: row.position)
@@ -151,7 +145,7 @@ extension QueryList {
     }
   }
 
-  private mutating func markSection(at position: Int) throws(ConditionFault) {
+  private mutating func markSection(at position: Int) throws(StateFault) {
     guard position < found.count else { return }
     var begins = position == 0
     if !begins { begins = try !isSameSection(found[position - 1], found[position]) }

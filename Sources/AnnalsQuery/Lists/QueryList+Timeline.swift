@@ -9,7 +9,7 @@ extension QueryList {
   /// The entries of all objects, in order. Notes those without a place.
   mutating func timelineEntries(
     _ timeline: BoundTimeline
-  ) throws(ConditionFault) -> ContiguousArray<ListEntry> {
+  ) throws(StateFault) -> ContiguousArray<ListEntry> {
     // Local: what a method appends to a property of its own is copied each time.
     var entries: ContiguousArray<ListEntry> = []
     var others: ContiguousArray<ListEntry> = []
@@ -42,7 +42,7 @@ extension QueryList {
   /// those with and without a place.
   func classify(
     _ moves: inout ListMoves, _ old: BoundTimeline, _ new: BoundTimeline
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     for index in moves.changed.indices {
       let row = moves.changed[index].row
       let (before, after) = (try old.standing(of: row), try new.standing(of: row))
@@ -69,7 +69,7 @@ extension QueryList {
 
   /// Whether the rows of an object show something else than in another list: kind, dates, label or
   /// group by another definition, or dates of an object that it leads to.
-  func showsOtherwise(_ row: Int64, than old: QueryList) throws(ConditionFault) -> Bool {
+  func showsOtherwise(_ row: Int64, than old: QueryList) throws(StateFault) -> Bool {
     guard let timeline = bound.timeline, let before = old.bound.timeline,
       let definition = query.timeline?.definition, let other = old.query.timeline?.definition
     else { return false }
@@ -106,12 +106,12 @@ extension QueryList {
 
   /// The objects of a timeline's rows at these positions by column, each row's at the place that it
   /// has among them. O(log n) and the rows.
-  package func columns(at positions: Range<Int>) throws(ConditionFault) -> TimelineColumns {
+  package func columns(at positions: Range<Int>) throws(StateFault) -> TimelineColumns {
     var columns = TimelineColumns()
     guard let reading = bound.timeline?.reading else { return columns }
     columns.hasWrittenDates = reading.hasWrittenDates
     var numbering = ValueNumbering()
-    try found.forEach(in: positions) { (entry) throws(ConditionFault) in
+    try found.forEach(in: positions) { (entry) throws(StateFault) in
       _ = try reading.scan.readRow(entry.row) { cells, endCounts in
         columns.read(
           ObjectReference(entity: query.rows.entity, row: entry.row), cells, endCounts, reading,

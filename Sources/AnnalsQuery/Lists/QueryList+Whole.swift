@@ -7,7 +7,7 @@ extension QueryList {
   /// The difference of two windows of one query, between which only these rows may have moved.
   mutating func windowDiff(
     from old: QueryList, _ moves: ListMoves
-  ) throws(ConditionFault) -> ListDiff {
+  ) throws(StateFault) -> ListDiff {
     var changed: [Int64: PropertySet] = [:]
     for row in moves.updated + moves.into { changed[row.entry.row] = moves.properties(row) }
     let moving = Set(moves.into.lazy.map(\.entry.row))
@@ -19,20 +19,16 @@ extension QueryList {
   /// objects changed. O(n log n).
   package mutating func diff(
     fromOther old: QueryList, _ changes: ListChanges
-  ) throws(QueryPlan.Failure) -> ListDiff {
+  ) throws(StateFault) -> ListDiff {
     let entity = query.rows.entity
-    do throws(ConditionFault) {
-      var diff =
-        old.query.rows.entity == entity
-        ? try wholeDiff(
-          from: old, sections: try equalSections(old),
-          changed: { changes.properties(of: ObjectReference(entity: entity, row: $0)) })
-        : try wholeDiff(from: old, sections: [], changed: { _ in nil })
-      diff.entity = state.schema.entity(numbered: entity)
-      return diff
-    } catch {
-      throw .evaluation(error)
-    }
+    var diff =
+      old.query.rows.entity == entity
+      ? try wholeDiff(
+        from: old, sections: try equalSections(old),
+        changed: { changes.properties(of: ObjectReference(entity: entity, row: $0)) })
+      : try wholeDiff(from: old, sections: [], changed: { _ in nil })
+    diff.entity = state.schema.entity(numbered: entity)
+    return diff
   }
 
   /// The first difference: from no rows to all.
@@ -66,7 +62,7 @@ extension QueryList {
   private func wholeDiff(
     from old: QueryList, sections: [(old: Int, new: Int)], _ moving: Set<Int64>? = nil,
     changed: (Int64) -> PropertySet?
-  ) throws(ConditionFault) -> ListDiff {
+  ) throws(StateFault) -> ListDiff {
     var diff = ListDiff()
     let (oldRows, newRows) = (old.found.entries(in: old.window), found.entries(in: window))
     let (oldPlaces, newPlaces) = (old.places(), places())
@@ -157,7 +153,7 @@ extension QueryList {
   /// The sections that are in both lists of one query.
   private mutating func commonSections(
     _ old: QueryList
-  ) throws(ConditionFault) -> [(old: Int, new: Int)] {
+  ) throws(StateFault) -> [(old: Int, new: Int)] {
     guard query.sections != nil else { return [] }
     var old = old
     var result: [(old: Int, new: Int)] = []
@@ -176,7 +172,7 @@ extension QueryList {
   /// The sections with equal keys that need not pass each other.
   private mutating func equalSections(
     _ old: QueryList
-  ) throws(ConditionFault) -> [(old: Int, new: Int)] {
+  ) throws(StateFault) -> [(old: Int, new: Int)] {
     guard let rule = query.sections, rule == old.query.sections,
       query.rows.keys.first?.path == old.query.rows.keys.first?.path
     else { return [] }

@@ -21,38 +21,32 @@ package struct QueryList: Sendable {
   /// The rows that a query finds. O(n log n), or by an index.
   package init(
     _ query: ListQuery, in state: State, _ sources: ListSources
-  ) throws(QueryPlan.Failure) {
+  ) throws(StateFault) {
     self.query = query
     let bound = try ListBinding(query, in: state, sources)
     self.bound = bound
     buckets = query.buckets(bound)
-    referrers = try QueryPlan.Failure.reading { () throws(StateFault) in
-      try Referrers(
-        query.dependencies(in: state, sources.records), from: query.rows.entity, in: state)
-    }
+    referrers = try Referrers(
+      query.dependencies(in: state, sources.records), from: query.rows.entity, in: state)
     found = SortedList()
     let rows = try query.timeline == nil ? rowsFound() : []
-    do throws(ConditionFault) {
-      var entries =
-        if let timeline = bound.timeline {
-          try timelineEntries(timeline)
-        } else {
-          try objectEntries(of: rows)
-        }
-      if query.sections != nil, !entries.isEmpty {
-        entries[0].beginsSection = true
-        for index in entries.indices.dropFirst() {
-          entries[index].beginsSection = try !isSameSection(entries[index - 1], entries[index])
-        }
+    var entries =
+      if let timeline = bound.timeline {
+        try timelineEntries(timeline)
+      } else {
+        try objectEntries(of: rows)
       }
-      found = SortedList(entries)
-    } catch {
-      throw .evaluation(error)
+    if query.sections != nil, !entries.isEmpty {
+      entries[0].beginsSection = true
+      for index in entries.indices.dropFirst() {
+        entries[index].beginsSection = try !isSameSection(entries[index - 1], entries[index])
+      }
     }
+    found = SortedList(entries)
   }
 
   /// The objects that meet the condition, in any order.
-  private func rowsFound() throws(QueryPlan.Failure) -> [Int64] {
+  private func rowsFound() throws(StateFault) -> [Int64] {
     var all = query.rows
     (all.limit, all.offset, all.keys) = (nil, 0, [])
     return try QueryPlan(all, in: state, bound.sources.conditions).rows()
@@ -60,7 +54,7 @@ package struct QueryList: Sendable {
 
   private func objectEntries(
     of rows: [Int64]
-  ) throws(ConditionFault) -> ContiguousArray<ListEntry> {
+  ) throws(StateFault) -> ContiguousArray<ListEntry> {
     var rows = rows
     if let filter = bound.sources.records?.filter {
       rows = Array(try filter(ContiguousArray(rows), state))
@@ -108,7 +102,7 @@ extension QueryList {
   }
 
   /// The positions of an object's rows, rising; none if it is not shown.
-  package func positions(of row: Int64) throws(ConditionFault) -> [Int] {
+  package func positions(of row: Int64) throws(StateFault) -> [Int] {
     let window = window
     var result: [Int] = []
     for entry in try bound.entries(of: row) {
@@ -154,14 +148,14 @@ extension QueryList {
   }
 
   /// What the rows of a section have in common.
-  package mutating func key(ofSection section: Int) throws(ConditionFault) -> SectionKey {
+  package mutating func key(ofSection section: Int) throws(StateFault) -> SectionKey {
     try sectionKey(of: entry(at: range(ofSection: section).lowerBound))
   }
 }
 
 // Keys.
 extension QueryList {
-  private mutating func sectionKey(of entry: ListEntry) throws(ConditionFault) -> SectionKey {
+  private mutating func sectionKey(of entry: ListEntry) throws(StateFault) -> SectionKey {
     if let timeline = query.timeline {
       return timeline.order.section(of: entry, &buckets).bucket.map { .bucket($0) } ?? .value(.null)
     }
@@ -175,7 +169,7 @@ extension QueryList {
   /// Whether two neighbours are in one section.
   mutating func isSameSection(
     _ a: ListEntry, _ b: ListEntry
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     if a.word == b.word, order.isExact(a.word), query.timeline == nil { return true }
     return try sectionOutcome(a, b, in: order) == .equal
   }
@@ -183,7 +177,7 @@ extension QueryList {
   /// How the section of a row here stands to that of a row in the same order of another state.
   mutating func sectionOutcome(
     _ a: ListEntry, _ b: ListEntry, in other: RowOrder
-  ) throws(ConditionFault) -> Outcome {
+  ) throws(StateFault) -> Outcome {
     if let timeline = query.timeline?.order {
       if timeline.isIn(timeline.section(of: a, &buckets), b) { return .equal }
       return timeline.precedes(a, b) ? .less : .greater

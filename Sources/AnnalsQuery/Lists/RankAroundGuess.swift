@@ -7,7 +7,7 @@ extension ContiguousArray<ListEntry> {
   @inline(__always)
   func rank(
     of entry: ListEntry, by order: some ListOrder, around guess: Int
-  ) throws(ConditionFault) -> Int {
+  ) throws(StateFault) -> Int {
     // Ever farther away, until the rank is between the two.
     var (low, high) = (0, count)
     var distance = 4
@@ -32,7 +32,7 @@ extension ContiguousArray<ListEntry> {
       low = Swift.max(place + 1, low)
     }
     return low
-      + (try (low..<high).rank { (place) throws(ConditionFault) in
+      + (try (low..<high).rank { (place) throws(StateFault) in
         try order.precedes(self[place], entry)
       })
   }

@@ -109,7 +109,7 @@ extension SortedList {
   /// The rank of an entry: how many entries precede it. The entry need not be in the list.
   package func rank(
     of entry: ListEntry, by order: some ListOrder
-  ) throws(ConditionFault) -> Int {
+  ) throws(StateFault) -> Int {
     var finger = finger
     return try finger.find(entry, by: order).rank
   }
@@ -117,7 +117,7 @@ extension SortedList {
   /// The position of an entry; nil if it is not in the list.
   package func position(
     of entry: ListEntry, by order: some ListOrder
-  ) throws(ConditionFault) -> Int? {
+  ) throws(StateFault) -> Int? {
     var finger = finger
     return try position(of: entry, by: order, &finger)
   }
@@ -129,7 +129,7 @@ extension SortedList {
   @inline(__always)
   func position(
     of entry: ListEntry, by order: some ListOrder, _ finger: inout ListFinger
-  ) throws(ConditionFault) -> Int? {
+  ) throws(StateFault) -> Int? {
     let found = try finger.find(entry, by: order)
     // Where all of a leaf is before it, it would be the first of the next.
     let there = found.entry ?? (found.rank < count ? self[found.rank] : nil)

@@ -52,5 +52,5 @@ package struct ListEntry: Hashable, Sendable {
 /// The order of a list's entries.
 package protocol ListOrder {
   /// Whether an entry comes before another.
-  func precedes(_ a: ListEntry, _ b: ListEntry) throws(ConditionFault) -> Bool
+  func precedes(_ a: ListEntry, _ b: ListEntry) throws(StateFault) -> Bool
 }

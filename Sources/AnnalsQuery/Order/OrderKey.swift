@@ -12,7 +12,7 @@ final class OrderKey: Sendable {
 
   init(
     _ key: SortKey, of entity: EntityNumber, in state: State
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     path = try BoundPath(key.path, from: entity, in: state)
     self.key = key
     if case .attribute(let attribute) = path.end {
@@ -55,9 +55,9 @@ final class OrderKey: Sendable {
   @inline(__always)
   func word(
     _ row: Int64, _ view: RowView, depth: Int = 0, _ bytes: LargeBytes
-  ) throws(ConditionFault) -> UInt64 {
+  ) throws(StateFault) -> UInt64 {
     var word: UInt64 = 0
-    try path.read(row, view) { (cell, arena) throws(ConditionFault) in
+    try path.read(row, view) { (cell, arena) throws(StateFault) in
       word = try self.word(cell, arena, depth, bytes)
     }
     return word
@@ -65,7 +65,7 @@ final class OrderKey: Sendable {
 
   private func word(
     _ cell: ValueCell, _ arena: UnsafeRawBufferPointer, _ depth: Int, _ bytes: LargeBytes
-  ) throws(ConditionFault) -> UInt64 {
+  ) throws(StateFault) -> UInt64 {
     if cell.isNull { return wordOfNil }
     var word: UInt64 = 0
     if cell.isLarge || cell.tag == .string && key.textOrder != .binary {
@@ -89,7 +89,7 @@ final class OrderKey: Sendable {
   /// The bytes of a text in compared form; nil if they are lost.
   private func prepared(
     _ cell: ValueCell, _ arena: UnsafeRawBufferPointer, _ bytes: LargeBytes
-  ) throws(ConditionFault) -> ContiguousArray<UInt8>? {
+  ) throws(StateFault) -> ContiguousArray<UInt8>? {
     var whole: ContiguousArray<UInt8>
     if cell.isLarge {
       guard case .large(let value) = cell.value(in: arena) else { return nil }
@@ -97,7 +97,7 @@ final class OrderKey: Sendable {
         guard let read = try bytes(value) else { return nil }
         whole = read
       } catch {
-        throw .largeValue(error)
+        throw .interrupted(error)
       }
     } else {
       whole = ContiguousArray(cell.bytes(in: arena))
@@ -116,7 +116,7 @@ final class OrderKey: Sendable {
   func outcome(
     _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
     _ arenaB: UnsafeRawBufferPointer, _ bytesA: LargeBytes, _ bytesB: LargeBytes
-  ) throws(ConditionFault) -> Outcome {
+  ) throws(StateFault) -> Outcome {
     if a.isNull || b.isNull {
       if a.isNull && b.isNull { return .equal }
       return a.isNull == key.areNilsFirst ? .less : .greater

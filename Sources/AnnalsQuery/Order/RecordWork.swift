@@ -8,18 +8,18 @@ import AnnalsState
 package struct RecordWork: Sendable {
   /// Returns those of the rows that are wanted, in the same order.
   package typealias Filter =
-    @Sendable (_ rows: ContiguousArray<Int64>, State) throws(ConditionFault)
+    @Sendable (_ rows: ContiguousArray<Int64>, State) throws(StateFault)
     -> ContiguousArray<Int64>
 
   /// The order of records, as functions of rows and of the states that they are read from.
   package struct Order: Sendable {
     /// For each of the rows its rank by the order; the same for equal ones. O(n log n).
     package typealias Ranks =
-      @Sendable (_ rows: ContiguousArray<Int64>, State) throws(ConditionFault)
+      @Sendable (_ rows: ContiguousArray<Int64>, State) throws(StateFault)
       -> ContiguousArray<Int>
     /// How the record of a row in a state stands to that of a row in another.
     package typealias Comparison =
-      @Sendable (Int64, State, Int64, State) throws(ConditionFault) -> Outcome
+      @Sendable (Int64, State, Int64, State) throws(StateFault) -> Outcome
 
     let ranks: Ranks
     let outcome: Comparison
@@ -61,12 +61,12 @@ final class RecordOrder: Sendable {
 
   func outcome(
     _ a: Int64, _ b: Int64, in other: RecordOrder
-  ) throws(ConditionFault) -> Outcome {
+  ) throws(StateFault) -> Outcome {
     try order.outcome(a, state, b, other.state)
   }
 
   /// For each of the rows its rank; the same for equal records. O(n log n).
-  func ranks(of rows: [Int64]) throws(ConditionFault) -> ContiguousArray<Int> {
+  func ranks(of rows: [Int64]) throws(StateFault) -> ContiguousArray<Int> {
     try order.ranks(ContiguousArray(rows), state)
   }
 }
@@ -75,7 +75,7 @@ extension RowOrder {
   /// The rows in an order in which records count, each with its word. O(n log n).
   func recordEntries(
     of rows: [Int64], by records: RecordOrder
-  ) throws(ConditionFault) -> ContiguousArray<(word: UInt64, row: Int64)> {
+  ) throws(StateFault) -> ContiguousArray<(word: UInt64, row: Int64)> {
     let ranks = try records.ranks(of: rows)
     var entries: ContiguousArray<(word: UInt64, rank: Int, row: Int64)> = []
     entries.reserveCapacity(rows.count)
@@ -92,10 +92,8 @@ extension RowOrder {
         let outcome = try keyOutcome(a.row, b.row, in: self, records.place..<keys.count)
         return (outcome == .equal ? ties(a.row, b.row) : outcome) == .less
       }
-    } catch let fault as ConditionFault {
-      throw fault
     } catch {
-      throw .record(error)
+      throw error as? StateFault ?? .interrupted(error)
     }
     return ContiguousArray(entries.lazy.map { ($0.word, $0.row) })
   }

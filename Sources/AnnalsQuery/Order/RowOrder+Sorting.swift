@@ -11,7 +11,7 @@ extension RowOrder {
   /// sorts only the rows within it.
   package func sorted(
     _ rows: [Int64], offset: Int = 0, limit: Int? = nil
-  ) throws(ConditionFault) -> [Int64] {
+  ) throws(StateFault) -> [Int64] {
     guard limit != 0, offset < rows.count else { return [] }
     var entries: ContiguousArray<Entry> = []
     let (sum, overflows) = (limit ?? .max).addingReportingOverflow(offset)
@@ -34,7 +34,7 @@ extension RowOrder {
   /// The rows in order, each with its word.
   package func entries(
     of rows: [Int64]
-  ) throws(ConditionFault) -> ContiguousArray<(word: UInt64, row: Int64)> {
+  ) throws(StateFault) -> ContiguousArray<(word: UInt64, row: Int64)> {
     if let records { return try recordEntries(of: rows, by: records) }
     let sorted = try sorted(rows)
     var words: ContiguousArray<Entry> = []
@@ -47,7 +47,7 @@ extension RowOrder {
   /// The first rows in order. Holds twice as many as wanted.
   private func first(
     _ most: Int, of rows: [Int64]
-  ) throws(ConditionFault) -> ContiguousArray<Entry> {
+  ) throws(StateFault) -> ContiguousArray<Entry> {
     var kept: ContiguousArray<Entry> = []
     var batch: ContiguousArray<Entry> = []
     var bound = UInt64.max
@@ -70,7 +70,7 @@ extension RowOrder {
   /// Sets the words of entries to those of a key.
   private func load(
     _ entries: inout ContiguousArray<Entry>, _ range: Range<Int>, key: Int, depth: Int
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     guard key < keys.count, let table else { return }
     let key = keys[key]
     var block = RowBlock.none
@@ -85,7 +85,7 @@ extension RowOrder {
   /// Sorts entries with the same preceding keys by the words of a key at a depth. Overwrites words.
   private func sort(
     _ entries: inout ContiguousArray<Entry>, _ range: Range<Int>, key: Int, depth: Int
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     guard range.count > 1 else { return }
     guard key < keys.count else { return sortTies(&entries, range) }
     sortWords(&entries, range)
@@ -130,15 +130,13 @@ extension RowOrder {
 
   private func compareSort(
     _ entries: inout ContiguousArray<Entry>, _ range: Range<Int>, key: Int
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     do {
       try entries[range].sort {
         try outcome(Int64($0.index), Int64($1.index), from: key) == .less
       }
-    } catch let fault as ConditionFault {
-      throw fault
     } catch {
-      throw .largeValue(error)
+      throw error as? StateFault ?? .interrupted(error)
     }
   }
 }

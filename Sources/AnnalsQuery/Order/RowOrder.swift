@@ -28,7 +28,7 @@ package struct RowOrder: Sendable {
   package init(
     _ keys: [SortKey], areTiesDescending: Bool, of entity: EntityNumber, in state: State,
     records: RecordWork? = nil, behind place: Int = 0, _ bytes: @escaping LargeBytes
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     var bound: ContiguousArray<OrderKey> = []
     for key in keys { bound.append(try OrderKey(key, of: entity, in: state)) }
     self.keys = bound
@@ -58,21 +58,21 @@ package struct RowOrder: Sendable {
   /// Calls `body` with the values of a row.
   @inline(__always)
   func withValues<T>(
-    of row: Int64, _ body: (RowView) throws(ConditionFault) -> T
-  ) throws(ConditionFault) -> T {
+    of row: Int64, _ body: (RowView) throws(StateFault) -> T
+  ) throws(StateFault) -> T {
     let block = table?.block(of: row) ?? .none
     defer { withExtendedLifetime(block) {} }
     return try body(block.view(of: row) ?? .empty)
   }
 
   /// The word of a row by the first key; 0 where there is none, or where records count more.
-  package func word(of row: Int64) throws(ConditionFault) -> UInt64 {
+  package func word(of row: Int64) throws(StateFault) -> UInt64 {
     try word(of: row, in: table?.block(of: row) ?? .none)
   }
 
   /// As `word(of:)`, of a row in a block.
   @inline(__always)
-  func word(of row: Int64, in block: RowBlock) throws(ConditionFault) -> UInt64 {
+  func word(of row: Int64, in block: RowBlock) throws(StateFault) -> UInt64 {
     guard let key = keys.first, records?.place != 0 else { return 0 }
     defer { withExtendedLifetime(block) {} }
     return try key.word(row, block.view(of: row) ?? .empty, bytes)
@@ -94,7 +94,7 @@ package struct RowOrder: Sendable {
   /// Compares two rows by the keys from `first` on, and then by number.
   package func outcome(
     _ a: Int64, _ b: Int64, from first: Int = 0
-  ) throws(ConditionFault) -> Outcome {
+  ) throws(StateFault) -> Outcome {
     let outcome = try outcome(a, b, in: self, from: first)
     return outcome == .equal ? ties(a, b) : outcome
   }
@@ -102,7 +102,7 @@ package struct RowOrder: Sendable {
   /// Compares a row here with a row in the same order of another state by the keys from `first` on.
   func outcome(
     _ a: Int64, _ b: Int64, in other: RowOrder, from first: Int
-  ) throws(ConditionFault) -> Outcome {
+  ) throws(StateFault) -> Outcome {
     let place = records?.place ?? keys.count
     if first < place {
       let outcome = try keyOutcome(a, b, in: other, first..<place)
@@ -123,14 +123,14 @@ package struct RowOrder: Sendable {
   /// Compares a row here with a row in the same order of another state by some of the keys.
   func keyOutcome(
     _ a: Int64, _ b: Int64, in other: RowOrder, _ range: Range<Int>
-  ) throws(ConditionFault) -> Outcome {
-    try withValues(of: a) { (viewA) throws(ConditionFault) in
-      try other.withValues(of: b) { (viewB) throws(ConditionFault) in
+  ) throws(StateFault) -> Outcome {
+    try withValues(of: a) { (viewA) throws(StateFault) in
+      try other.withValues(of: b) { (viewB) throws(StateFault) in
         for index in range {
           let key = keys[index]
           var outcome = Outcome.equal
-          try key.path.read(a, viewA) { (cellA, arenaA) throws(ConditionFault) in
-            try other.keys[index].path.read(b, viewB) { (cellB, arenaB) throws(ConditionFault) in
+          try key.path.read(a, viewA) { (cellA, arenaA) throws(StateFault) in
+            try other.keys[index].path.read(b, viewB) { (cellB, arenaB) throws(StateFault) in
               outcome = try key.outcome(cellA, arenaA, cellB, arenaB, bytes, other.bytes)
             }
           }

@@ -14,7 +14,7 @@ extension QueryPlan {
   /// Only if an index finds the related objects, and another may find those that refer to them.
   static func implied(
     _ query: RowQuery, _ entity: Entity, in state: State, _ sources: ConditionSources
-  ) throws(Failure) -> [Condition] {
+  ) throws(StateFault) -> [Condition] {
     guard query.indexes != .none else { return [] }
     var result: [Condition] = []
     for part in query.condition.conjuncts {
@@ -46,7 +46,7 @@ extension QueryPlan {
   /// if no reference index finds these objects, or no index those that meet the condition.
   private static func implied(
     _ part: Condition, _ entity: Entity, in state: State, _ sources: ConditionSources
-  ) throws(Failure) -> Condition? {
+  ) throws(StateFault) -> Condition? {
     guard case .some(let path, let behind) = part.form, path.names.count == 1,
       let relationship = entity.relationship(named: path.names[0]), relationship.isIndexed
     else { return nil }

@@ -3,15 +3,6 @@ import AnnalsState
 
 /// The plan of a query in one state: an index, or reading all objects.
 package struct QueryPlan: Sendable {
-  package enum Failure: Error, Sendable {
-    /// The condition, a key or a path does not fit the entity.
-    case condition(ConditionError)
-    /// An object could not be read.
-    case evaluation(ConditionFault)
-    /// No index of this name can serve.
-    case noSuchIndex(String)
-  }
-
   let query: RowQuery
   private let condition: BoundCondition
   /// The index that serves; nil if none does.
@@ -27,31 +18,26 @@ package struct QueryPlan: Sendable {
   /// The condition must suit the entity; a named index must exist.
   package init(
     _ given: RowQuery, in state: State, _ sources: ConditionSources
-  ) throws(Failure) {
-    let query = try Failure.reading { () throws(StateFault) in
-      try given.withoutIdleReplacements(in: state)
-    }
+  ) throws(StateFault) {
+    let query = try given.withoutIdleReplacements(in: state)
     self.query = query
     count = Int(state.count(of: query.entity))
     entity = state.schema.entity(numbered: query.entity) ?? Entity("")
     // All of it, so that what does not suit is refused whatever the plan.
-    let all = try Failure.binding { () throws(ConditionError) in
-      try BoundCondition(query.condition, over: query.entity, in: state, sources)
-    }
+    let all = try BoundCondition(query.condition, over: query.entity, in: state, sources)
     let implied = try QueryPlan.implied(query, entity, in: state, sources)
     let entity = entity
-    let (path, others) = try Failure.reading { () throws(StateFault) in
-      try QueryPlan.choose(query, entity, implied, in: state)
-    }
+    let (path, others) = try QueryPlan.choose(query, entity, implied, in: state)
     (self.path, self.others) = (path, others)
     if let path {
-      condition = try Failure.binding { () throws(ConditionError) in
-        try BoundCondition(path.rest, over: query.entity, in: state, sources)
-      }
+      condition = try BoundCondition(path.rest, over: query.entity, in: state, sources)
     } else {
       condition = all
     }
-    if case .named(let name) = query.indexes, path == nil { throw .noSuchIndex(name) }
+    if case .named(let name) = query.indexes, path == nil {
+      throw .query(
+        .noSuchIndex, "no index `\(name)` serves this query; leave the choice to the store")
+    }
   }
 
   private static func choose(
@@ -95,11 +81,11 @@ package struct QueryPlan: Sendable {
 
   /// How many rows the query finds, limit and offset left out. O(log n) if the index says all that
   /// the condition does.
-  package func countAll() throws(Failure) -> Int {
+  package func countAll() throws(StateFault) -> Int {
     if condition.constant == false { return 0 }
     if condition.constant == true {
       guard let search = path?.search else { return path?.count ?? count }
-      return try Failure.reading { () throws(StateFault) in try search.count() }
+      return try search.count()
     }
     var result = 0
     try forEachRow { _ in
@@ -111,7 +97,7 @@ package struct QueryPlan: Sendable {
 
   /// The rows: all that are found if they must still be sorted; otherwise in order, after limit and
   /// offset.
-  package func rows() throws(Failure) -> [Int64] {
+  package func rows() throws(StateFault) -> [Int64] {
     if query.limit == 0 { return [] }
     var rows: [Int64] = []
     guard isInOrder else {
@@ -140,7 +126,7 @@ package struct QueryPlan: Sendable {
   }
 
   /// The rows if the index covers the condition: reads only those within limit and offset.
-  private func orderedRows(of path: IndexPath) throws(Failure) -> [Int64] {
+  private func orderedRows(of path: IndexPath) throws(StateFault) -> [Int64] {
     let isBackward = path.order == .backward
     var skipped = query.offset
     var wanted = query.limit ?? .max
@@ -149,10 +135,8 @@ package struct QueryPlan: Sendable {
       let passed = min(skipped, places.count)
       let count = min(wanted, places.count - passed)
       let first = isBackward ? places.upperBound - passed - count : places.lowerBound + passed
-      let found = try Failure.reading { () throws(StateFault) in
-        try path.view.rows(
-          in: first..<first + count, isBackward: isBackward, reversesTies: path.reversesTies)
-      }
+      let found = try path.view.rows(
+        in: first..<first + count, isBackward: isBackward, reversesTies: path.reversesTies)
       if rows.isEmpty { rows = found } else { rows += found }
       skipped -= passed
       wanted -= count
@@ -162,21 +146,19 @@ package struct QueryPlan: Sendable {
   }
 
   /// Whether an object meets the conditions that the index does not cover.
-  private func matches(_ row: Int64) throws(Failure) -> Bool {
+  private func matches(_ row: Int64) throws(StateFault) -> Bool {
     if let constant = condition.constant { return constant }
-    return try Failure.evaluating { () throws(ConditionFault) in try condition.matches(row) }
+    return try condition.matches(row)
   }
 
   /// Calls `body` with the rows in the order in which they are found, while it returns true.
-  func forEachRow(_ body: (Int64) -> Bool) throws(Failure) {
+  func forEachRow(_ body: (Int64) -> Bool) throws(StateFault) {
     if condition.constant == false { return }
     guard let path else {
-      return try Failure.evaluating { () throws(ConditionFault) in
-        try condition.forEachRow(body)
-      }
+      return try condition.forEachRow(body)
     }
     if let search = path.search {
-      let rows = try Failure.reading { () throws(StateFault) in try search.rows() }
+      let rows = try search.rows()
       for row in rows where try matches(row) {
         guard body(row) else { return }
       }
@@ -187,12 +169,10 @@ package struct QueryPlan: Sendable {
     for places in isBackward ? path.places.reversed() : path.places {
       try path.view.forEachRow(
         in: places, isBackward: isBackward, reversesTies: path.reversesTies
-      ) { row throws(Failure) in
+      ) { row throws(StateFault) in
         if try !matches(row) { return true }
         goesOn = body(row)
         return goesOn
-      } fault: {
-        .evaluation(.state($0))
       }
       guard goesOn else { return }
     }

@@ -12,7 +12,7 @@ struct BoundTimeline: Sendable {
 
   init(
     _ query: TimelineQuery, in state: State, _ sources: ConditionSources, now: Timestamp
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     order = query.order
     self.now = now
     // Names that an entity without objects does not have, such as one that is to come, are fine.
@@ -27,7 +27,7 @@ struct BoundTimeline: Sendable {
   /// Calls `body` with each object, rising, and what it is. O(objects).
   func forEachObject(
     _ body: (Int64, TimelineReading.Standing) -> Void
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     guard let reading else { return }
     try reading.scan.forEachRow { row, cells, endCounts in
       body(row, reading.standing(cells, endCounts: endCounts))
@@ -35,7 +35,7 @@ struct BoundTimeline: Sendable {
   }
 
   /// What an object is; nil if there is none, or if the condition is not true of it.
-  func standing(of row: Int64) throws(ConditionFault) -> TimelineReading.Standing? {
+  func standing(of row: Int64) throws(StateFault) -> TimelineReading.Standing? {
     guard let reading else { return nil }
     var result: TimelineReading.Standing?
     _ = try reading.scan.readRow(row) { cells, endCounts in

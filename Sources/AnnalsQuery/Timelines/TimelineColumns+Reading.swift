@@ -6,21 +6,15 @@ extension TimelineColumns {
   package init(
     _ definition: TimelineDefinition, of entity: EntityNumber, in state: State,
     _ sources: ConditionSources
-  ) throws(QueryPlan.Failure) {
+  ) throws(StateFault) {
     self.init()
     guard state.count(of: entity) > 0 else { return }
-    let reading = try QueryPlan.Failure.binding { () throws(ConditionError) in
-      try TimelineReading(definition, of: entity, in: state, sources)
-    }
+    let reading = try TimelineReading(definition, of: entity, in: state, sources)
     hasWrittenDates = reading.hasWrittenDates
     var numbering = ValueNumbering()
-    do throws(ConditionFault) {
-      try reading.scan.forEachRow { row, cells, endCounts in
-        read(
-          ObjectReference(entity: entity, row: row), cells, endCounts, reading, &numbering)
-      }
-    } catch {
-      throw .evaluation(error)
+    try reading.scan.forEachRow { row, cells, endCounts in
+      read(
+        ObjectReference(entity: entity, row: row), cells, endCounts, reading, &numbering)
     }
     groups = numbering.values
   }
@@ -99,20 +93,19 @@ struct TimelineReading {
   init(
     _ definition: TimelineDefinition, of entity: EntityNumber, in state: State,
     _ sources: ConditionSources
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     var paths: ContiguousArray<BoundPath> = []
-    func bind(_ path: PropertyPath) throws(ConditionError) -> Int {
+    func bind(_ path: PropertyPath) throws(StateFault) -> Int {
       paths.append(try BoundPath(path, from: entity, in: state))
       return paths.count - 1
     }
     var isText = false
-    func date(_ path: PropertyPath) throws(ConditionError) -> Int {
+    func date(_ path: PropertyPath) throws(StateFault) -> Int {
       let place = try bind(path)
       guard case .attribute(let attribute) = paths[place].end,
         [.date, .string, .any].contains(attribute.type)
       else {
-        throw ConditionError(
-          .incomparable, path, "\"\(path)\" is neither a date nor a text that may hold one")
+        throw .query(.unsuitable, "\"\(path)\" is neither a date nor a text that may hold one")
       }
       isText = isText || attribute.type != .date
       return place
@@ -127,7 +120,7 @@ struct TimelineReading {
       guard case .attribute(let attribute) = paths[place].end,
         [.bool, .any].contains(attribute.type)
       else {
-        throw ConditionError(.incomparable, path, "\"\(path)\" is not of type bool")
+        throw .query(.unsuitable, "\"\(path)\" is not of type bool")
       }
       openness = .flag(place)
     case .kind(let path, let values):

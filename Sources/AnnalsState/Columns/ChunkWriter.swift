@@ -35,12 +35,6 @@ struct ChunkWriter {
   mutating func copy(
     _ reference: ChunkReference, from other: any ChunkSource, first: Int64
   ) throws -> ChunkReference {
-    let bytes: ContiguousArray<UInt8>
-    do throws(ChunkFault) {
-      bytes = try other.chunk(reference)
-    } catch {
-      throw StateFault.chunk(error)
-    }
-    return try bytes.withUnsafeBytes { try store($0, first, reference.count) }
+    try other.chunk(reference).withUnsafeBytes { try store($0, first, reference.count) }
   }
 }

@@ -10,7 +10,7 @@ import Synchronization
 package protocol ChunkSource: Sendable {
   /// The chunk's payload, whose length and checksum are those of the reference. Called from any
   /// thread.
-  func chunk(_ reference: ChunkReference) throws(ChunkFault) -> ContiguousArray<UInt8>
+  func chunk(_ reference: ChunkReference) throws(StateFault) -> ContiguousArray<UInt8>
 }
 
 extension ChunkSource {
@@ -19,30 +19,17 @@ extension ChunkSource {
     _ reference: ChunkReference,
     _ decoder: (UnsafeRawBufferPointer) throws(DecodeFault) -> Decoded
   ) throws(StateFault) -> Decoded {
-    let payload: ContiguousArray<UInt8>
-    do throws(ChunkFault) {
-      payload = try chunk(reference)
+    let payload = try chunk(reference)
+    do throws(DecodeFault) {
+      return try payload.withBytes(decoder)
     } catch {
-      throw .chunk(error)
+      throw .chunk(.decode(error), at: reference.offset)
     }
-    var fault = DecodeFault.truncated(at: 0, needed: 0)
-    let result = payload.withUnsafeBytes { bytes -> Decoded? in
-      do throws(DecodeFault) {
-        return try decoder(bytes)
-      } catch {
-        fault = error
-        return nil
-      }
-    }
-    guard let result else {
-      throw .chunk(ChunkFault(offset: reference.offset, reason: .decode(fault)))
-    }
-    return result
   }
 
   /// The fault of a chunk that is not what its reference says.
   func mismatch(_ reference: ChunkReference) -> StateFault {
-    .chunk(ChunkFault(offset: reference.offset, reason: .mismatch))
+    .chunk(.mismatch, at: reference.offset)
   }
 }
 

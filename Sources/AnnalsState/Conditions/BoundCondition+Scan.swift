@@ -7,14 +7,14 @@ import AnnalsModel
 
 extension BoundCondition {
   /// Calls `body` with the rows that meet the condition, rising, while it returns true. O(rows).
-  package func forEachRow(_ body: (Int64) -> Bool) throws(ConditionFault) {
+  package func forEachRow(_ body: (Int64) -> Bool) throws(StateFault) {
     if constant == false { return }
     var scan = BlockScan(self)
     var next = table.groups.nextIndex(from: 0)
     while let index = next {
       next = table.groups.nextIndex(from: index + 1)
       guard let group = table.groups.group(index) else { continue }
-      let live = try ConditionFault.reading { () throws(StateFault) in try group.liveWords() }
+      let live = try group.liveWords()
       guard !live.isEmpty else { continue }
       for leaf in 0..<RowPosition.leafCount {
         var rows = RowBits(live, leaf: leaf)
@@ -45,10 +45,10 @@ private struct BlockScan {
   /// The rows among these that meet the condition.
   mutating func accepted(
     _ rows: RowBits, _ leaf: Int, of group: RowGroup, firstRow: Int64
-  ) throws(ConditionFault) -> RowBits {
+  ) throws(StateFault) -> RowBits {
     var accepted = RowBits()
     waiting[condition.entry] = rows
-    try group.withBlock(leaf) { (leaves, stored) throws(ConditionFault) in
+    try group.withBlock(leaf) { (leaves, stored) throws(StateFault) in
       let block = RowView(leaves: leaves, stored: stored, leaf: leaf, slot: 0)
       for place in stride(from: condition.entry, through: 0, by: -1) {
         let rows = waiting[place]
@@ -74,24 +74,22 @@ private struct BlockScan {
   /// The rows among these for which a test is true.
   private mutating func held(
     _ place: Int, _ rows: RowBits, _ block: RowView, _ firstRow: Int64
-  ) throws(ConditionFault) -> RowBits {
+  ) throws(StateFault) -> RowBits {
     if let range = ranges[place] {
-      let leaf = try ConditionFault.reading { () throws(StateFault) in
-        try block.unretainedLeaf(range.column)
-      }
+      let leaf = try block.unretainedLeaf(range.column)
       guard let leaf else { return range.holdsOfNull ? rows : RowBits() }
       let quick = leaf._withUnsafeGuaranteedRef { range.held(of: $0, rows) }
       if let quick { return quick }
     }
     var held = RowBits()
-    var failure: ConditionFault?
+    var failure: StateFault?
     let step = condition.steps[place]
     _ = rows.forEach { slot in
-      do throws(ConditionFault) {
+      do throws(StateFault) {
         let view = RowView(
           leaves: block.leaves, stored: block.stored, leaf: block.leaf, slot: slot)
         let isHeld = try step.path.withCell(of: firstRow + Int64(slot), view) {
-          (cell, arena) throws(ConditionFault) in
+          (cell, arena) throws(StateFault) in
           try condition.holds(step.test, cell, arena, &scratch)
         }
         if isHeld { held.insert(slot) }

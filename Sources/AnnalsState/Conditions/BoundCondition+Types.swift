@@ -4,7 +4,7 @@ import AnnalsModel
 
 extension BoundPath {
   /// Throws if the value can never equal one at the path, because of its kind.
-  package func requireComparable(_ value: Value, _ path: PropertyPath) throws(ConditionError) {
+  package func requireComparable(_ value: Value, _ path: PropertyPath) throws(StateFault) {
     let isComparable: Bool
     let kind: String
     switch end {
@@ -20,16 +20,16 @@ extension BoundPath {
     if kind == "\(AttributeType.date)", case .double(let number) = value,
       !Timestamp.holds(secondsSince2001: number)
     {
-      throw ConditionError(.incomparable, path, "\"\(path)\": \(Timestamp.rangeText)")
+      throw .query(.unsuitable, "\"\(path)\": \(Timestamp.rangeText)")
     }
-    throw ConditionError(
-      .incomparable, path,
+    throw .query(
+      .unsuitable,
       "\"\(path)\" is of type \(kind) and does not compare with \(value.conditionText), of type "
         + "\(value.tag)")
   }
 
   /// Throws if no value at the path can be a text.
-  func requireText(_ path: PropertyPath) throws(ConditionError) {
+  func requireText(_ path: PropertyPath) throws(StateFault) {
     let kind: String
     switch end {
     case .attribute(let attribute):
@@ -38,7 +38,7 @@ extension BoundPath {
     case .object: kind = "object"
     case .objects: kind = "objects"
     }
-    throw ConditionError(.notText, path, "\"\(path)\" is of type \(kind), which is no text")
+    throw .query(.unsuitable, "\"\(path)\" is of type \(kind), which is no text")
   }
 }
 

@@ -56,7 +56,7 @@ package struct BoundCondition: Sendable {
   /// with its property.
   package init(
     _ condition: Condition, over entity: EntityNumber, in state: State, _ sources: ConditionSources
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     table = state.tableOrEmpty(of: entity)
     self.entity = entity
     self.sources = sources
@@ -82,7 +82,7 @@ package struct BoundCondition: Sendable {
   /// test.
   private mutating func emit(
     _ condition: Condition, _ state: State, _ next: (ifTrue: Int, ifFalse: Int)
-  ) throws(ConditionError) -> Int {
+  ) throws(StateFault) -> Int {
     switch condition.form {
     case .constant(let flag): return flag ? next.ifTrue : next.ifFalse
     case .not(let inner): return try emit(inner, state, (next.ifFalse, next.ifTrue))
@@ -141,13 +141,12 @@ package struct BoundCondition: Sendable {
 
   private func bind(
     _ path: PropertyPath, _ state: State, _ values: [Value], isForOrder: Bool = false
-  ) throws(ConditionError) -> BoundPath {
+  ) throws(StateFault) -> BoundPath {
     let bound = try BoundPath(path, from: entity, in: state)
     for value in values {
       try bound.requireComparable(value, path)
       if isForOrder, case .large = value {
-        throw ConditionError(
-          .incomparable, path, "a value that was not read has no order: \(path)")
+        throw .query(.unsuitable, "a value that was not read has no order: \(path)")
       }
     }
     return bound
@@ -160,12 +159,12 @@ extension BoundCondition {
   package func block(of row: Int64) -> RowBlock { TableView(table).block(of: row) }
 
   /// Whether a row of a block has an object.
-  package func contains(_ row: Int64, in block: RowBlock) throws(ConditionFault) -> Bool {
-    try ConditionFault.reading { () throws(StateFault) in try block.isLive(row) }
+  package func contains(_ row: Int64, in block: RowBlock) throws(StateFault) -> Bool {
+    try block.isLive(row)
   }
 
   /// Whether a row of a block meets the condition; false for a row without an object.
-  package func matches(_ row: Int64, in block: RowBlock) throws(ConditionFault) -> Bool {
+  package func matches(_ row: Int64, in block: RowBlock) throws(StateFault) -> Bool {
     guard try contains(row, in: block) else { return false }
     guard entry >= 0 else { return entry == BoundCondition.accepted }
     var scratch: ContiguousArray<UInt8> = []
@@ -176,18 +175,18 @@ extension BoundCondition {
   }
 
   /// As `matches(_:in:)`.
-  package func matches(_ row: Int64) throws(ConditionFault) -> Bool {
+  package func matches(_ row: Int64) throws(StateFault) -> Bool {
     try matches(row, in: block(of: row))
   }
 
   /// Whether the row with these values meets the condition.
   func matches(
     _ row: Int64, _ values: RowView, _ scratch: inout ContiguousArray<UInt8>
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     var place = entry
     while place >= 0 {
-      let isTrue = try steps.withUnsafeBufferPointer { (steps) throws(ConditionFault) -> Bool in
-        try steps[place].path.withCell(of: row, values) { (cell, arena) throws(ConditionFault) in
+      let isTrue = try steps.withUnsafeBufferPointer { (steps) throws(StateFault) -> Bool in
+        try steps[place].path.withCell(of: row, values) { (cell, arena) throws(StateFault) in
           try holds(steps[place].test, cell, arena, &scratch)
         }
       }
@@ -200,7 +199,7 @@ extension BoundCondition {
   func holds(
     _ test: Test, _ cell: ValueCell, _ arena: UnsafeRawBufferPointer,
     _ scratch: inout ContiguousArray<UInt8>
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     if cell.isLarge { return try holdsOfLarge(test, cell, arena, &scratch) }
     switch test {
     case .isNil: return cell.isNull
@@ -225,7 +224,7 @@ extension BoundCondition {
   private func holdsOfLarge(
     _ test: Test, _ cell: ValueCell, _ arena: UnsafeRawBufferPointer,
     _ scratch: inout ContiguousArray<UInt8>
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     guard case .large(let value) = cell.value(in: arena) else { return false }
     switch test {
     case .isNil: return false
@@ -240,11 +239,11 @@ extension BoundCondition {
     do {
       bytes = try sources.largeValue(value)
     } catch {
-      throw .largeValue(error)
+      throw .interrupted(error)
     }
     guard bytes.count <= Int(UInt32.max) else { return false }
     let whole = ValueCell(tag: value.tag, bits: 0, length: UInt32(bytes.count))
-    return try bytes.withUnsafeBufferPointer { (bytes) throws(ConditionFault) -> Bool in
+    return try bytes.withUnsafeBufferPointer { (bytes) throws(StateFault) -> Bool in
       try holds(test, whole, UnsafeRawBufferPointer(bytes), &scratch)
     }
   }

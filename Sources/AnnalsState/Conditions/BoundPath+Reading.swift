@@ -5,8 +5,8 @@ extension BoundPath {
   /// only. `view` is that of the row.
   package func read(
     _ row: Int64, _ view: RowView,
-    _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> Void
-  ) throws(ConditionFault) {
+    _ body: (ValueCell, UnsafeRawBufferPointer) throws(StateFault) -> Void
+  ) throws(StateFault) {
     try withCell(of: row, view, body)
   }
 }

@@ -34,7 +34,7 @@ package struct BoundPath: Sendable {
   /// Binds a path that starts at an entity's objects. O(hops × properties).
   package init(
     _ path: PropertyPath, from number: EntityNumber, in state: State
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     var hops: ContiguousArray<Hop> = []
     var bytes: ContiguousArray<UInt8> = []
     // A state from before the entity existed has none of its objects, and so no values.
@@ -44,7 +44,7 @@ package struct BoundPath: Sendable {
       return
     }
     guard !entity.isRemoved else {
-      throw ConditionError(.unknownEntity, path, "the entity \(entity.name) was removed")
+      throw .query(.unknownName, "the entity \(entity.name) was removed")
     }
     for (place, name) in path.names.enumerated() {
       let isLast = place == path.names.count - 1
@@ -52,7 +52,7 @@ package struct BoundPath: Sendable {
       if let attribute = lacked ?? entity.attribute(named: name) {
         guard isLast else {
           let reason = "\"\(name)\" of \(entity.name) is an attribute: no name can follow it"
-          throw ConditionError(.notToOne, path, reason)
+          throw .query(.unsuitable, reason)
         }
         self.hops = hops
         end = .attribute(attribute)
@@ -68,12 +68,12 @@ package struct BoundPath: Sendable {
       }
       if isLast, name.hasSameBytes(as: "id"), entity.relationship(named: name) == nil { break }
       guard let relationship = entity.relationship(named: name) else {
-        throw ConditionError(.unknownProperty, path, entity.unknownName(name))
+        throw .query(.unknownName, entity.unknownName(name))
       }
       guard !relationship.isToMany,
         let next = state.schema.entity(numbered: relationship.destination)
       else {
-        throw ConditionError(.notToOne, path, entity.toManyReason(name))
+        throw .query(.unsuitable, entity.toManyReason(name))
       }
       hops.append(
         Hop(
@@ -93,9 +93,9 @@ package struct BoundPath: Sendable {
   /// Binds a path that ends at a to-many relationship. O(hops × properties).
   package init(
     toMany path: PropertyPath, from number: EntityNumber, in state: State
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     guard let name = path.names.last else {
-      throw ConditionError(.notToMany, path, "the object itself is no to-many relationship")
+      throw .query(.unsuitable, "the object itself is no to-many relationship")
     }
     let owner = try BoundPath(PropertyPath(path.names.dropLast()), from: number, in: state)
     (hops, fallbackBytes) = (owner.hops, [])
@@ -106,17 +106,17 @@ package struct BoundPath: Sendable {
       // Behind `id` comes nothing.
       let wrong = owner.hops.count < path.names.count - 1 ? "id" : name
       guard entity.propertyNumber(named: wrong) != nil else {
-        throw ConditionError(.unknownProperty, path, entity.unknownName(wrong))
+        throw .query(.unknownName, entity.unknownName(wrong))
       }
       guard let relationship = entity.relationship(named: wrong), relationship.isToMany else {
-        throw ConditionError(.notToMany, path, entity.notToManyReason(name))
+        throw .query(.unsuitable, entity.notToManyReason(name))
       }
       end = .objects(relationship)
       column = state.findTable(last)?.position(of: relationship.number)
     case .attribute, .objects:
       guard state.schema.entity(numbered: number) == nil else {
         let reason = "\"\(path)\" leads through an attribute: no name can follow it"
-        throw ConditionError(.notToOne, path, reason)
+        throw .query(.unsuitable, reason)
       }
       // A state from before the entity existed.
       (end, column) = (owner.end, nil)
@@ -138,43 +138,38 @@ package struct BoundPath: Sendable {
   @inline(__always)
   func withCell<T>(
     of row: Int64, _ view: RowView,
-    _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> T
-  ) throws(ConditionFault) -> T {
+    _ body: (ValueCell, UnsafeRawBufferPointer) throws(StateFault) -> T
+  ) throws(StateFault) -> T {
     guard hops.isEmpty, let column else { return try withFarCell(of: row, view, body) }
-    let found = try BoundPath.cell(column, view)
+    let found = try view.cell(column)
     if !hasFallback { return try body(found.cell, found.arena) }
     return try withFallback(found, body)
   }
 
   /// Calls `body` with the value found, or with what stands for it.
   private func withFallback<T>(
-    _ found: RowCell, _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> T
-  ) throws(ConditionFault) -> T {
+    _ found: RowCell, _ body: (ValueCell, UnsafeRawBufferPointer) throws(StateFault) -> T
+  ) throws(StateFault) -> T {
     let other =
       found.cell.isNull ? fallback : found.cell.tag == .erased ? erasedFallback : ValueCell.null
     if other.isNull { return try body(found.cell, found.arena) }
-    return try fallbackBytes.withUnsafeBufferPointer { (bytes) throws(ConditionFault) -> T in
+    return try fallbackBytes.withUnsafeBufferPointer { (bytes) throws(StateFault) -> T in
       try body(other, UnsafeRawBufferPointer(bytes))
     }
-  }
-
-  @inline(__always)
-  private static func cell(_ column: Int, _ view: RowView) throws(ConditionFault) -> RowCell {
-    try ConditionFault.reading { () throws(StateFault) in try view.cell(column) }
   }
 
   @inline(never)
   private func withFarCell<T>(
     of row: Int64, _ view: RowView,
-    _ body: (ValueCell, UnsafeRawBufferPointer) throws(ConditionFault) -> T
-  ) throws(ConditionFault) -> T {
+    _ body: (ValueCell, UnsafeRawBufferPointer) throws(StateFault) -> T
+  ) throws(StateFault) -> T {
     let none = UnsafeRawBufferPointer(start: nil, count: 0)
     var (view, row) = (view, row)
     // Keeps the view's memory alive.
     var group: RowGroup?
     for hop in hops {
       guard let column = hop.column, let target = hop.target else { return try body(.null, none) }
-      let cell = try BoundPath.cell(column, view).cell
+      let cell = try view.cell(column).cell
       row = Int64(bitPattern: cell.bits)
       guard cell.tag == .object, cell.length == target.number, row >= 1,
         row <= RowPosition.maximumRow
@@ -182,7 +177,7 @@ package struct BoundPath: Sendable {
       let place = RowPosition(row)
       group = target.groups.group(place.group)
       guard let found = group,
-        try ConditionFault.reading({ () throws(StateFault) in try found.isLive(place.offset) })
+        try found.isLive(place.offset)
       else { return try body(.null, none) }
       view = RowGroup.withRow(found, place) { $0 }
     }
@@ -192,10 +187,31 @@ package struct BoundPath: Sendable {
       return try body(ValueCell(tag: .object, bits: UInt64(bitPattern: row), length: entity), none)
     case .attribute, .objects:
       return try withFallback(
-        try column.map { (column) throws(ConditionFault) in
-          try BoundPath.cell(column, view)
-        } ?? .null, body)
+        try column.map { (column) throws(StateFault) in try view.cell(column) } ?? .null, body)
     }
+  }
+}
+
+extension Entity {
+  /// Says that a path cannot go through, or end at, the to-many relationship of this name.
+  package func toManyReason(_ name: String) -> String {
+    "\"\(name)\" of \(self.name) is to-many: a path goes through to-one only. A condition on its "
+      + "objects is CONTAINS or ANY"
+  }
+
+  /// Says that the property of this name is no to-many relationship.
+  package func notToManyReason(_ name: String) -> String {
+    let kind = relationship(named: name) == nil ? "an attribute" : "a to-one relationship"
+    return "\"\(name)\" of \(self.name) is \(kind), not to-many: it is compared without ANY or "
+      + "CONTAINS"
+  }
+
+  /// Says that there is no property of this name, with the nearest existing name.
+  package func unknownName(_ name: String) -> String {
+    let names =
+      attributes.filter { !$0.isRemoved }.map(\.name)
+      + relationships.filter { !$0.isRemoved }.map(\.name)
+    return "\(self.name) has no property \"\(name)\"" + NearName.hint(name, among: names)
   }
 }
 

@@ -18,14 +18,14 @@ package struct CellBatch {
   /// the rows rise.
   package mutating func read(
     _ path: BoundPath, of rows: ContiguousArray<Int64>, in table: TableView
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     cells.removeAll(keepingCapacity: true)
     arena.removeAll(keepingCapacity: true)
     cells.reserveCapacity(rows.count)
     var block = RowBlock.none
     for row in rows {
       let values = block.values(of: row, in: table)
-      try path.withCell(of: row, values) { (cell, bytes) throws(ConditionFault) in
+      try path.withCell(of: row, values) { (cell, bytes) throws(StateFault) in
         append(cell, bytes)
       }
     }

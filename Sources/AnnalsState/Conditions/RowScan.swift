@@ -24,7 +24,7 @@ package struct RowScan: Sendable {
   /// call only, and whether the test is true; true where there is none. O(objects × paths).
   package func forEachRow(
     _ body: (Int64, UnsafeBufferPointer<RowCell>, Bool) -> Void
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     guard let table else { return }
     let view = TableView(table)
     var rows = RowCursor(table)
@@ -33,7 +33,7 @@ package struct RowScan: Sendable {
     let cells = UnsafeMutableBufferPointer<RowCell>.allocate(capacity: paths.count)
     cells.initialize(repeating: .null)
     defer { cells.deallocate() }
-    while let row = try ConditionFault.reading({ () throws(StateFault) in try rows.next() }) {
+    while let row = try rows.next() {
       let values = block.values(of: row, in: view)
       if let filter, try !filter.matches(row, values, &scratch) { continue }
       let isTrue = try test?.matches(row, values, &scratch) ?? true
@@ -46,9 +46,9 @@ package struct RowScan: Sendable {
   /// is not true.
   package func readRow(
     _ row: Int64, _ body: (UnsafeBufferPointer<RowCell>, Bool) -> Void
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     guard let table,
-      try ConditionFault.reading({ () throws(StateFault) in try table.contains(row) })
+      try table.contains(row)
     else { return false }
     let block = TableView(table).block(of: row)
     guard let values = block.view(of: row) else { return false }
@@ -67,9 +67,9 @@ package struct RowScan: Sendable {
   private func read(
     _ index: Int, _ row: Int64, _ values: RowView, _ cells: UnsafeMutableBufferPointer<RowCell>,
     _ body: () -> Void
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     guard index < paths.count else { return body() }
-    try paths[index].withCell(of: row, values) { (cell, arena) throws(ConditionFault) in
+    try paths[index].withCell(of: row, values) { (cell, arena) throws(StateFault) in
       cells[index] = RowCell(cell: cell, arena: arena)
       try read(index + 1, row, values, cells, body)
     }

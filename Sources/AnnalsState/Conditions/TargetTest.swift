@@ -9,7 +9,7 @@ final class TargetTest: Sendable {
   /// Binds the condition; throws as `BoundCondition.init` does.
   init(
     _ condition: Condition, _ targets: Targets, in state: State, _ sources: ConditionSources
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     self.targets = targets
     self.condition = try BoundCondition(condition, over: targets.entity, in: state, sources)
   }
@@ -18,10 +18,10 @@ final class TargetTest: Sendable {
   /// O(objects) and the tests, until one does.
   func holds(
     ofAnyAt cell: ValueCell, _ arena: UnsafeRawBufferPointer
-  ) throws(ConditionFault) -> Bool {
+  ) throws(StateFault) -> Bool {
     if condition.constant == false { return false }
     var block = RowBlock.none
-    return try targets.contains(at: cell, arena) { (row) throws(ConditionFault) in
+    return try targets.contains(at: cell, arena) { (row) throws(StateFault) in
       if !block.contains(row) { block = condition.block(of: row) }
       return try condition.matches(row, in: block)
     }
@@ -56,15 +56,15 @@ extension BoundPath {
   /// of its entity.
   func requireLeading(
     to object: ObjectReference, _ path: PropertyPath, _ schema: Schema
-  ) throws(ConditionError) {
+  ) throws(StateFault) {
     guard case .objects(let relationship) = end, relationship.destination != object.entity else {
       return
     }
     func name(_ number: EntityNumber) -> String {
       schema.entity(numbered: number)?.name ?? "entity \(number)"
     }
-    throw ConditionError(
-      .incomparable, path,
+    throw .query(
+      .unsuitable,
       "\"\(path)\" leads to \(name(relationship.destination)), and row \(object.row) is one of "
         + name(object.entity))
   }

@@ -28,7 +28,7 @@ final class Targets: Sendable {
   /// before there was any. Throws as `BoundPath` does.
   static func bound(
     _ path: PropertyPath, from number: EntityNumber, in state: State
-  ) throws(ConditionError) -> (BoundPath, Targets)? {
+  ) throws(StateFault) -> (BoundPath, Targets)? {
     if let inverse = try inverse(path, from: number, in: state) { return inverse }
     let bound = try BoundPath(toMany: path, from: number, in: state)
     guard case .objects(let relationship) = bound.end else { return nil }
@@ -38,12 +38,12 @@ final class Targets: Sendable {
   /// Binds a path that ends at an inverse; nil if it ends at anything else.
   static func inverse(
     _ path: PropertyPath, from number: EntityNumber, in state: State
-  ) throws(ConditionError) -> (BoundPath, Targets)? {
+  ) throws(StateFault) -> (BoundPath, Targets)? {
     guard let name = path.names.last, state.schema.entity(numbered: number) != nil else {
       return nil
     }
     let owner: BoundPath
-    do throws(ConditionError) {
+    do throws(StateFault) {
       owner = try BoundPath(PropertyPath(path.names.dropLast()), from: number, in: state)
     } catch {
       // Whoever binds it as another path says what is wrong.
@@ -78,8 +78,8 @@ final class Targets: Sendable {
   /// order, also of objects that are gone.
   func contains(
     at cell: ValueCell, _ arena: UnsafeRawBufferPointer,
-    where test: (Int64) throws(ConditionFault) -> Bool
-  ) throws(ConditionFault) -> Bool {
+    where test: (Int64) throws(StateFault) -> Bool
+  ) throws(StateFault) -> Bool {
     switch source {
     case .list:
       guard cell.tag == .objects else { return false }
@@ -96,36 +96,30 @@ final class Targets: Sendable {
     return false
   }
 
-  private func referrers(to target: ObjectReference) throws(ConditionFault) -> [Int64] {
-    try ConditionFault.reading { () throws(StateFault) in
-      switch source {
-      case .list: return []
-      case .index(let view): return try view.get().referrers(to: target.row)
-      case .column(let table, let column):
-        var found: [Int64] = []
-        var rows = table.rows
-        while let row = try rows.next() {
-          if try table.value(row, column: column).targets.contains(target) { found.append(row) }
-        }
-        return found
+  private func referrers(to target: ObjectReference) throws(StateFault) -> [Int64] {
+    switch source {
+    case .list: return []
+    case .index(let view): return try view.get().referrers(to: target.row)
+    case .column(let table, let column):
+      var found: [Int64] = []
+      var rows = table.rows
+      while let row = try rows.next() {
+        if try table.value(row, column: column).targets.contains(target) { found.append(row) }
       }
+      return found
     }
   }
 
   /// How many objects a cell leads to. O(log n) by an index.
   func count(
     at cell: ValueCell, _ arena: UnsafeRawBufferPointer
-  ) throws(ConditionFault) -> Int {
+  ) throws(StateFault) -> Int {
     if case .index(let view) = source, cell.tag == .object {
-      return try ConditionFault.reading { () throws(StateFault) in
-        try view.get().countOfReferrers(to: Int64(bitPattern: cell.bits))
-      }
+      return try view.get().countOfReferrers(to: Int64(bitPattern: cell.bits))
     }
     var count = 0
-    _ = try contains(at: cell, arena) { (row) throws(ConditionFault) in
-      if try ConditionFault.reading({ () throws(StateFault) in try table.contains(row) }) {
-        count += 1
-      }
+    _ = try contains(at: cell, arena) { (row) throws(StateFault) in
+      if try table.contains(row) { count += 1 }
       return false
     }
     return count

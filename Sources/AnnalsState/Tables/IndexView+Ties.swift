@@ -10,22 +10,17 @@ extension IndexView {
   ///
   /// If `reversesTies`, places are those of the order in which objects with the same values come by
   /// falling rows.
-  package func forEachRow<E: Error>(
+  package func forEachRow(
     in places: Range<Int>, isBackward: Bool, reversesTies: Bool,
-    _ body: (Int64) throws(E) -> Bool, fault: (StateFault) -> E
-  ) throws(E) {
+    _ body: (Int64) throws(StateFault) -> Bool
+  ) throws(StateFault) {
     let places = places.clamped(to: 0..<count)
     // No two objects of a unique index have the same values; its keys end without a row.
     let reversesTies = reversesTies && !shape.isUnique
     var reader = PlaceReader(self)
     for step in 0..<places.count {
       let place = isBackward ? places.upperBound - 1 - step : places.lowerBound + step
-      let row: Int64?
-      do throws(StateFault) {
-        row = try reversesTies ? reader.rowWithTiesReversed(at: place) : reader.row(at: place)
-      } catch {
-        throw fault(error)
-      }
+      let row = try reversesTies ? reader.rowWithTiesReversed(at: place) : reader.row(at: place)
       guard let row, try body(row) else { return }
     }
   }

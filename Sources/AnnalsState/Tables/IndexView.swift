@@ -110,14 +110,11 @@ extension IndexView {
   /// How many entries have a key before these bytes; nil is behind all.
   private func count(before bytes: ContiguousArray<UInt8>?) throws(StateFault) -> Int {
     guard let bytes else { return count }
-    let result = bytes.withUnsafeBytes { bytes in
-      Result { () throws(StateFault) in
-        try index.tree.count(before: bytes) { row throws(StateFault) in
-          try table.key(row, of: index.keys)
-        }
+    return try bytes.withBytes { bytes throws(StateFault) in
+      try index.tree.count(before: bytes) { row throws(StateFault) in
+        try table.key(row, of: index.keys)
       }
     }
-    return try result.get()
   }
 }
 

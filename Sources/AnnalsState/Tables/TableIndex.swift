@@ -167,18 +167,10 @@ struct TableIndex: Sendable {
   ) throws(StateFault) -> IndexEntries {
     var rest = IndexEntries()
     for index in 0..<entries.count {
-      let isDone = entries.bytes.withUnsafeBytes { bytes in
-        Result { () throws(StateFault) in
-          try body(
-            &tree, UnsafeRawBufferPointer(rebasing: bytes[entries.range(index)]),
-            entries.rows[index])
-        }
-      }
-      if try !isDone.get() {
-        entries.bytes.withUnsafeBytes {
-          rest.append(
-            UnsafeRawBufferPointer(rebasing: $0[entries.range(index)]), row: entries.rows[index])
-        }
+      try entries.bytes.withBytes { bytes throws(StateFault) in
+        let key = UnsafeRawBufferPointer(rebasing: bytes[entries.range(index)])
+        let row = entries.rows[index]
+        if try !body(&tree, key, row) { rest.append(key, row: row) }
       }
     }
     return rest

@@ -272,7 +272,7 @@ import Testing
     let model = NoteModel(seed: 1)
     let query = ListQuery(
       RowQuery(entity: 1), sections: (path: "text", rule: .calendar(.day, .gmt)))
-    #expect(throws: QueryPlan.Failure.self) {
+    #expect(throws: StateFault.self) {
       try QueryList(query, in: model.state, Self.listSources)
     }
   }

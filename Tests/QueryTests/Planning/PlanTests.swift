@@ -14,10 +14,10 @@ import Testing
   {
     var query = query
     query.indexes = indexes
-    do throws(QueryPlan.Failure) {
+    do throws(StateFault) {
       return try QueryPlan(query, in: state, Self.sources)
     } catch {
-      guard case .noSuchIndex = error else { throw error }
+      guard case .query(.noSuchIndex, _) = error else { throw error }
       return nil
     }
   }

@@ -145,7 +145,7 @@ import Testing
       TimelineDefinition("Event", start: "start", openEnd: .kind("isOngoing")),
       TimelineDefinition("Event", start: "start", group: "nothing"),
     ] {
-      #expect(throws: QueryPlan.Failure.self) { try world.columns(definition) }
+      #expect(throws: StateFault.self) { try world.columns(definition) }
     }
   }
 }

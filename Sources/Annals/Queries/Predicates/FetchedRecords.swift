@@ -24,12 +24,12 @@ final class FetchedRecords<R: Record>: Sendable {
 
   /// The same for queries by numbers, which know no records.
   var work: RecordWork {
-    let filter: RecordWork.Filter = { (rows, state) throws(ConditionFault) in
+    let filter: RecordWork.Filter = { (rows, state) throws(StateFault) in
       try self.wanted(rows, in: state)
     }
     let order = RecordWork.Order(
-      ranks: { (rows, state) throws(ConditionFault) in try self.ranks(of: rows, in: state) },
-      outcome: { (a, stateA, b, stateB) throws(ConditionFault) in
+      ranks: { (rows, state) throws(StateFault) in try self.ranks(of: rows, in: state) },
+      outcome: { (a, stateA, b, stateB) throws(StateFault) in
         try self.outcome(a, in: stateA, b, in: stateB)
       })
     return RecordWork(
@@ -45,7 +45,7 @@ final class FetchedRecords<R: Record>: Sendable {
 
   private func wanted(
     _ rows: ContiguousArray<Int64>, in state: State
-  ) throws(ConditionFault) -> ContiguousArray<Int64> {
+  ) throws(StateFault) -> ContiguousArray<Int64> {
     var wanted: ContiguousArray<Int64> = []
     try forEachRecord(of: rows, in: state) { record, row throws(AnnalsError) in
       for test in tests where try !test.holds(record, row: row) { return }
@@ -56,7 +56,7 @@ final class FetchedRecords<R: Record>: Sendable {
 
   private func ranks(
     of rows: ContiguousArray<Int64>, in state: State
-  ) throws(ConditionFault) -> ContiguousArray<Int> {
+  ) throws(StateFault) -> ContiguousArray<Int> {
     var records: ContiguousArray<R> = []
     records.reserveCapacity(rows.count)
     try forEachRecord(of: rows, in: state) { record, _ in records.append(record) }
@@ -72,11 +72,11 @@ final class FetchedRecords<R: Record>: Sendable {
 
   private func outcome(
     _ a: Int64, in stateA: State, _ b: Int64, in stateB: State
-  ) throws(ConditionFault) -> Outcome {
+  ) throws(StateFault) -> Outcome {
     do throws(AnnalsError) {
       return order.outcome(try record(a, stateA), try record(b, stateB))
     } catch {
-      throw .record(error)
+      throw .interrupted(error)
     }
   }
 
@@ -87,12 +87,12 @@ final class FetchedRecords<R: Record>: Sendable {
   private func forEachRecord(
     of rows: ContiguousArray<Int64>, in state: State,
     _ body: (R, Int64) throws(AnnalsError) -> Void
-  ) throws(ConditionFault) {
+  ) throws(StateFault) {
     var records = binding.reader(of: state, store: store, largeValues: largeValues)
     do throws(AnnalsError) {
       for row in rows { try body(try binding.read(row, &records), row) }
     } catch {
-      throw .record(error)
+      throw .interrupted(error)
     }
   }
 }
