@@ -90,6 +90,11 @@ extension LogError {
     self = error as? LogError ?? .interrupted(error)
   }
 
+  /// An error of the storage or of the caller's own work; one of the log stays as it is.
+  init(_ error: any Error) {
+    self = (error as? StorageError).map(LogError.storage) ?? LogError(ofCaller: error)
+  }
+
   /// Damage found at this offset, in words.
   static func damage(at offset: UInt64, _ reason: String) -> LogError {
     .damage(LogDamage(offset: offset, reason: reason))
@@ -120,21 +125,8 @@ func requireFits(_ length: Int) throws(LogError) {
   guard length <= limit else { throw .tooLarge(length: length, limit: limit) }
 }
 
-/// Runs a storage operation and wraps its error.
+/// Runs a storage operation, or work of the caller, and wraps its error.
 @inline(__always)
-func storage<R>(_ body: () throws(StorageError) -> R) throws(LogError) -> R {
-  do {
-    return try body()
-  } catch {
-    throw .storage(error)
-  }
-}
-
-/// Runs a closure of the caller and wraps its error; an error of the log stays as it is.
-func calling<R>(_ body: () throws -> R) throws(LogError) -> R {
-  do {
-    return try body()
-  } catch {
-    throw LogError(ofCaller: error)
-  }
+func wrapping<R>(_ body: () throws -> R) throws(LogError) -> R {
+  do { return try body() } catch { throw LogError(error) }
 }

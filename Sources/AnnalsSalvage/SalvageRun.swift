@@ -120,10 +120,10 @@ package struct SalvageRun {
   mutating func renewChecks() { checks = SalvageRun.checks(behind: target) }
 
   /// Stores the chunks of a state.
-  private func store(_ state: State, _ chunks: CheckpointWriter) throws -> [EntityDirectory] {
+  private func store(_ state: State, _ chunks: ChunkStore) throws -> [EntityDirectory] {
     var image = state
     return try image.writeChunks(full: true, source: DamagedChunks(source: source)) {
-      try chunks.store($0, first: $1, count: $2)
+      try chunks($0, $1, $2)
     }
   }
 

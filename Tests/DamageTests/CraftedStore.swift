@@ -81,10 +81,10 @@ struct CraftedStore {
     try state.set(1, row, 2, to: .large(text))
   }
 
-  private func store(_ chunks: CheckpointWriter) throws -> [EntityDirectory] {
+  private func store(_ chunks: ChunkStore) throws -> [EntityDirectory] {
     var image = state
     return try image.writeChunks(full: true, source: NoChunks()) {
-      try chunks.store($0, first: $1, count: $2)
+      try chunks($0, $1, $2)
     }
   }
 

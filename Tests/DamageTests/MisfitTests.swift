@@ -83,7 +83,7 @@ import Testing
       guard var image = checkpoint else { return }
       try log.writeCheckpoint(schema: image.schema) { chunks in
         try image.writeChunks(full: true, source: CraftedStore.NoChunks()) {
-          try chunks.store($0, first: $1, count: $2)
+          try chunks($0, $1, $2)
         }
       }
     }

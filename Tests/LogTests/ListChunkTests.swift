@@ -12,7 +12,7 @@ struct ListChunkTests {
   /// The entity's state as so many tiny chunks, one for each group of rows; `changed` is the group
   /// whose chunk is new, and those of all others are those of `old`.
   private func entity(
-    groups: Int, old: EntityDirectory?, changed: Int, in writer: CheckpointWriter
+    groups: Int, old: EntityDirectory?, changed: Int, in store: ChunkStore
   ) throws -> [EntityDirectory] {
     var entity = EntityDirectory(entity: 1, nextRow: 1 << 40, liveCount: 0)
     for group in 0..<groups {
@@ -23,7 +23,7 @@ struct ListChunkTests {
       let payload: ContiguousArray<UInt8> = [1, 1, 97]
       let first = Int64(group) * 4096 + 1
       let reference = try payload.withBytes { bytes throws(LogError) in
-        try writer.store(bytes, first: first, count: 1)
+        try store(bytes, first, 1)
       }
       entity.rows.append(reference)
     }

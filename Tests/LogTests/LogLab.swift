@@ -82,9 +82,9 @@ struct Titles: Equatable {
   }
 
   /// Stores the state as one chunk.
-  func store(in writer: CheckpointWriter) throws -> [EntityDirectory] {
+  func store(in chunks: ChunkStore) throws -> [EntityDirectory] {
     let reference = try chunk.withBytes { bytes throws(LogError) in
-      try writer.store(bytes, first: 1, count: UInt32(titles.count))
+      try chunks(bytes, 1, UInt32(titles.count))
     }
     let next = (titles.keys.max() ?? 0) + 1
     return [

@@ -55,7 +55,9 @@ extension StoreWriter {
     let source = LogChunkSource(view.file)
     _ = try AnnalsError.translating {
       try log.writeCheckpoint(schema: state.schema, projections: images) { chunks in
-        try state.writeChunks(to: chunks, of: source, full: false)
+        try state.writeChunks(full: false, source: source) {
+          try chunks($0, $1, $2)
+        }
       }
     }
     projections.withLock { $0 }?.noteSaved(images)

@@ -25,10 +25,12 @@ extension StoreVersion {
 
 extension State {
   /// Writes the state as the base of a new file.
-  func writeBase(to chunks: CheckpointWriter, of source: LogChunkSource) throws -> BaseImage {
+  func writeBase(to chunks: ChunkStore, of source: LogChunkSource) throws -> BaseImage {
     // Writing keeps the values and drops nothing.
     var image = self
-    let entities = try image.writeChunks(to: chunks, of: source)
+    let entities = try image.writeChunks(full: true, source: source) {
+      try chunks($0, $1, $2)
+    }
     return BaseImage(
       schema: schema, entities: entities, largeValues: try largeValues().keys.sorted())
   }

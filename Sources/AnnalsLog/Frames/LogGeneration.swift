@@ -23,12 +23,13 @@ package final class LogGeneration: Sendable {
 
   /// Opens the generation in a file, and reads and checks its header.
   static func open(_ file: any StorageFile) throws(LogError) -> LogGeneration {
+    LogGeneration(file: file, header: try readHeader(of: file))
+  }
+
+  private static func readHeader(of file: any StorageFile) throws(LogError) -> FileHeader {
     let block = try read(FormatLimits.blockLength, at: 0, of: file)
     do {
-      let header = try block.withBytes { bytes throws(HeaderFault) in
-        try FileHeader.decode(bytes)
-      }
-      return LogGeneration(file: file, header: header)
+      return try block.withBytes { bytes throws(HeaderFault) in try FileHeader.decode(bytes) }
     } catch {
       throw .header(error)
     }
@@ -37,13 +38,7 @@ package final class LogGeneration: Sendable {
   /// Reads the header again. Throws `foreign` if it is another one: somebody has copied other bytes
   /// into the file, in place. Throws `header` if it can no longer be read.
   func requireOwnHeader() throws(LogError) {
-    let block = try read(FormatLimits.blockLength, at: 0)
-    let found: FileHeader
-    do {
-      found = try block.withBytes { bytes throws(HeaderFault) in try FileHeader.decode(bytes) }
-    } catch {
-      throw .header(error)
-    }
+    let found = try LogGeneration.readHeader(of: file)
     guard found.store == header.store else { throw .foreign("it is another store") }
     guard found.generation == header.generation else {
       throw .foreign("it is another rewriting of this store")
@@ -54,7 +49,7 @@ package final class LogGeneration: Sendable {
   private static func read(
     _ count: Int, at offset: UInt64, of file: any StorageFile
   ) throws(LogError) -> ContiguousArray<UInt8> {
-    try storage { () throws(StorageError) in
+    try wrapping {
       try ContiguousArray(count: count) { buffer throws(StorageError) in
         try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
       }
@@ -68,7 +63,7 @@ package final class LogGeneration: Sendable {
 
   /// The size of the file now.
   func size() throws(LogError) -> UInt64 {
-    try storage { () throws(StorageError) in try file.size() }
+    try wrapping { try file.size() }
   }
 
   /// Reads the header of the frame at `offset`; nil if there is none.
@@ -177,10 +172,8 @@ package final class LogGeneration: Sendable {
       return (header, directory)
     } catch let fault as DecodeFault {
       throw .decode(fault, at: offset)
-    } catch let error as LogError {
-      throw error
     } catch {
-      throw .interrupted(error)
+      throw LogError(error)
     }
   }
 }

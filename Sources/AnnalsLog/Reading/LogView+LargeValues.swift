@@ -50,7 +50,7 @@ extension LogGeneration {
         guard pieces.add(part) else {
           throw .damage(at: offset, "the piece of another large value")
         }
-        try calling { try body(part.bytes) }
+        try wrapping { try body(part.bytes) }
         return part.bytes.isEmpty
       }
       isLast = !header.flags.contains(.continued)

@@ -113,7 +113,7 @@ private final class HeldLock {
   init(_ file: any StorageFile, waiting time: Duration) throws(LogError) {
     self.file = file
     let wait = LockWait.until(.now + time)
-    guard try storage({ () throws(StorageError) in try file.lock(.exclusive, wait: wait) }) else {
+    guard try wrapping({ try file.lock(.exclusive, wait: wait) }) else {
       throw .busy
     }
   }

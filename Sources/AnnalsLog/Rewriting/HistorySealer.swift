@@ -181,11 +181,9 @@ struct HistorySealer {
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
     if let record = batch.transactions.first { erasure?.erase(record, in: &batch) }
-    var payload: ContiguousArray<UInt8> = []
-    BlockCodec.encode(batch, into: &payload)
-    let flags = frame.header.flags
-    try payload.withBytes { bytes throws(LogError) in
-      try target.append(kind: .block, flags: flags, payload: bytes)
+    try target.append(flags: frame.header.flags) {
+      BlockCodec.encode(batch, into: &$0)
+      return .block
     }
   }
 
@@ -193,11 +191,7 @@ struct HistorySealer {
   mutating func seal() throws(LogError) {
     guard !pending.transactions.isEmpty else { return }
     target.beginUnit()
-    var payload: ContiguousArray<UInt8> = []
-    let kind = pending.encode(into: &payload)
-    try payload.withBytes { bytes throws(LogError) in
-      try target.append(kind: kind, payload: bytes)
-    }
+    try target.append { pending.encode(into: &$0) }
     try target.absorb(pending)
     pending.removeAll()
   }

@@ -69,7 +69,7 @@ extension LogView {
       let bytes = try file.read(Int(min(end - offset, 1 << 20)), at: offset)
       guard !bytes.isEmpty else { throw .damage(at: offset, "the file ends before its log") }
       let place = offset
-      try storage { () throws(StorageError) in
+      try wrapping {
         try bytes.withBytes { bytes throws(StorageError) in try copy.write(bytes, at: place) }
       }
       offset += UInt64(bytes.count)

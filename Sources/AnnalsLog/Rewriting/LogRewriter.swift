@@ -235,8 +235,7 @@ package final class LogRewriter {
     let isReplacing: Bool
     if case .replace = plan.destination { isReplacing = true } else { isReplacing = false }
     if isReplacing {
-      let isReplaced = try log.state.withLock { (state) throws(LogError) in
-        try state.requireOpen()
+      let isReplaced = try log.withOpenState { (state) throws(LogError) in
         precondition(state.isLocked, "a file is replaced under its lock")
         precondition(state.transaction == nil, "a transaction is open")
         return state.generation !== generation || state.replacement != nil
@@ -322,24 +321,17 @@ package final class LogRewriter {
     do throws(StorageError) {
       try fileSystem.rename(temporary.path, over: path)
     } catch {
-      throw log.isStillInPlace ? .storage(error) : log.poisoned(by: error)
+      if log.isStillInPlace { throw .storage(error) }
+      // It is unknown which file is in place.
+      throw log.state.withLock { $0.ended(by: error) }
     }
     self.target = nil
     let new = LogGeneration(file: temporary.file, header: target.header)
-    let synced: StorageError?
-    do throws(StorageError) {
-      try fileSystem.syncDirectory(of: path)
-      synced = nil
-    } catch {
-      synced = error
-    }
+    let synced = Result { try fileSystem.syncDirectory(of: path) }
     try log.state.withLock { (state) throws(LogError) in
       state.replacement = new
-      if let synced {
-        // It is unknown which of the two files a power cut would leave: nothing may be appended.
-        state.failure = synced
-        throw .outcomeUnknown(synced)
-      }
+      // It is unknown which of the two files a power cut would leave: nothing may be appended.
+      if case .failure(let error) = synced { throw state.ended(by: error) }
     }
   }
 }
@@ -352,12 +344,6 @@ extension LogFile {
     return place == (try? generation.file.identity())
   }
 
-  /// Poisons the log: it is unknown which file is in place.
-  fileprivate func poisoned(by error: StorageError) -> LogError {
-    state.withLock { $0.failure = error }
-    return .outcomeUnknown(error)
-  }
-
   /// Begins a rewrite of what `view` shows; by default, of everything readable now. The plan must
   /// have been made from that view. To replace the file, `claim` must have been taken before the
   /// view, by default it is taken here.
@@ -368,7 +354,7 @@ extension LogFile {
   package func rewrite(
     _ plan: RewritePlan, of view: LogView? = nil, under claim: RewriteClaim? = nil
   ) throws(LogError) -> LogRewriter {
-    try state.withLock { (state) throws(LogError) in try state.requireOpen() }
+    try withOpenState { _ in }
     return try LogRewriter(self, plan, of: view ?? self.view, under: claim)
   }
 }

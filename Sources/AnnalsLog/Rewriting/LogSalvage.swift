@@ -66,10 +66,10 @@ package final class LogSalvage {
   /// Writes the base, whose large values were written before. `image` stores the chunks of its
   /// state.
   package func writeBase(
-    _ base: LogBase, schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
+    _ base: LogBase, schema: Schema, _ image: (ChunkStore) throws -> [EntityDirectory]
   ) throws(LogError) {
     let target = try writing()
-    let entities = try store(image, in: target)
+    let entities = try wrapping { try image(target.store(chunk:first:count:)) }
     let largeValues = target.endUnit()
     var base = base
     base.nextLargeValueNumber = max(
@@ -81,20 +81,12 @@ package final class LogSalvage {
   /// Writes a checkpoint of the state at the head, with the large values written since the last
   /// transaction.
   package func writeCheckpoint(
-    schema: Schema, _ image: (CheckpointWriter) throws -> [EntityDirectory]
+    schema: Schema, _ image: (ChunkStore) throws -> [EntityDirectory]
   ) throws(LogError) {
     let target = try writing()
     target.absorb(target.endUnit())
-    try target.writeCheckpoint(schema: schema, entities: store(image, in: target))
-  }
-
-  private func store(
-    _ image: (CheckpointWriter) throws -> [EntityDirectory], in target: RewriteTarget
-  ) throws(LogError) -> [EntityDirectory] {
-    let writer = CheckpointWriter { (payload, first, count) throws(LogError) in
-      try target.store(chunk: payload, first: first, count: count)
-    }
-    return try calling { try image(writer) }
+    let entities = try wrapping { try image(target.store(chunk:first:count:)) }
+    try target.writeCheckpoint(schema: schema, entities: entities)
   }
 
   /// Writes a frame of tombstones; `payload` is that of a frame that was read. Call it before

@@ -71,7 +71,7 @@ struct RewriteBase {
   private static func make(
     at number: Int64, through: Int64, maximumTimestamp: Timestamp, of view: LogView,
     rememberingAfter least: Int64?, into target: RewriteTarget, _ erasure: HistoryErasure?,
-    image: (CheckpointWriter) throws -> BaseImage
+    image: (ChunkStore) throws -> BaseImage
   ) throws(LogError) -> RewriteBase {
     guard number >= view.base, number <= view.head.number else {
       throw .outside(base: view.base, head: view.head.number)
@@ -80,10 +80,7 @@ struct RewriteBase {
       after: least, of: view, upTo: number, into: target, erasure)
     // The chunks come before the large values: storing them finds out which of those the state
     // refers to.
-    let writer = CheckpointWriter { (payload, first, count) throws(LogError) in
-      try target.store(chunk: payload, first: first, count: count)
-    }
-    let made = try calling { try image(writer) }
+    let made = try wrapping { try image(target.store(chunk:first:count:)) }
     var kept = try KeptTables(view, base: number, through: through, erasure)
     kept.referred.formUnion(made.largeValues)
     kept.referred.formUnion(tombstoneLargeValues)

@@ -30,9 +30,8 @@ extension LogFile {
   /// `hardLinked`, `busy` if another rewrite is running, `occupied` if another file has the
   /// unfinished file's name, `storage`. Writes and syncs one block.
   package func claimRewrite() throws(LogError) -> RewriteClaim {
-    let known = try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
-      return Leftover.ExistingStore(header: state.generation.header, head: state.tables.head.number)
+    let known = try withOpenState { (state) throws(LogError) in
+      Leftover.ExistingStore(header: state.generation.header, head: state.tables.head.number)
     }
     guard options.access == .writing else { throw .readOnly }
     try requireOneName()
@@ -41,7 +40,7 @@ extension LogFile {
 
   /// Throws `hardLinked` if the file has other names, which a replacement would not reach.
   func requireOneName() throws(LogError) {
-    let count = try storage { () throws(StorageError) in try fileSystem.linkCount(of: path) }
+    let count = try wrapping { try fileSystem.linkCount(of: path) }
     guard count <= 1 else { throw .hardLinked(count) }
   }
 }

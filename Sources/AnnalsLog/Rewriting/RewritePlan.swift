@@ -12,7 +12,7 @@ package struct RewritePlan {
     /// greatest timestamp up to it. `image` stores the chunks of that state.
     case at(
       number: Int64, timestamp: Timestamp, prunedAt: Timestamp?, prunedBy: String,
-      image: (CheckpointWriter) throws -> BaseImage)
+      image: (ChunkStore) throws -> BaseImage)
   }
 
   /// Where the new file goes.

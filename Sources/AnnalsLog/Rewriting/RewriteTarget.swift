@@ -45,6 +45,17 @@ final class RewriteTarget {
     frames.append(kind: kind, flags: flags, payload: payload)
   }
 
+  /// Appends a frame whose payload `encode` makes, which returns the frame's kind.
+  func append(
+    flags: FrameFlags = [], _ encode: (inout ContiguousArray<UInt8>) -> FrameKind
+  ) throws(LogError) {
+    payload.removeAll(keepingCapacity: true)
+    let kind = encode(&payload)
+    try payload.withBytes { bytes throws(LogError) in
+      try append(kind: kind, flags: flags, payload: bytes)
+    }
+  }
+
   private func makeRoom(for payload: UnsafeRawBufferPointer) throws(LogError) {
     try requireFits(payload.count)
     if frames.bytes.count >= RewriteTarget.writeLength { try flush() }
@@ -53,7 +64,7 @@ final class RewriteTarget {
   /// Writes the frames gathered so far.
   func flush() throws(LogError) {
     let start = frames.start
-    try storage { () throws(StorageError) in
+    try wrapping {
       try frames.bytes.withBytes { bytes throws(StorageError) in
         try temporary.file.write(bytes, at: start)
       }
@@ -163,10 +174,8 @@ final class RewriteTarget {
     schema: Schema, entities: [EntityDirectory], projections: [SavedProjection] = [], isBase: Bool
   ) throws(LogError) -> UInt64 {
     var tables = tables
-    var directory = try tables.directory(schema: schema, entities: entities, isBase: isBase) {
-      (payload, first, count) throws(LogError) in
-      try store(chunk: payload, first: first, count: count)
-    }
+    var directory = try tables.directory(
+      schema: schema, entities: entities, isBase: isBase, store: store(chunk:first:count:))
     if isBase { directory.tombstones = tombstones }
     if !projections.isEmpty {
       directory.projections = SavedProjections(generation: header.generation, projections)
@@ -223,7 +232,7 @@ final class RewriteTarget {
       bytes.append(zerosUpTo: FormatLimits.frameHeaderLength)
       let file = temporary.file
       let place = offset
-      _ = try storage { () throws(StorageError) in
+      _ = try wrapping {
         try bytes.withMutableBytes { buffer throws(StorageError) in
           try file.read(into: buffer, at: place)
         }
@@ -237,7 +246,7 @@ final class RewriteTarget {
       frame.previousChecksum = previous
       bytes.removeAll(keepingCapacity: true)
       frame.encode(into: &bytes, at: offset, seed: header.seed)
-      try storage { () throws(StorageError) in
+      try wrapping {
         try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: place) }
       }
       previous = frame.checksum
@@ -252,10 +261,9 @@ final class RewriteTarget {
   /// Writes the records that make this state.
   func append(_ side: SideState) throws(LogError) {
     for record in side.records {
-      payload.removeAll(keepingCapacity: true)
-      record.encode(into: &payload)
-      try payload.withBytes { bytes throws(LogError) in
-        try append(kind: record.kind, flags: .skippable, payload: bytes)
+      try append(flags: .skippable) {
+        record.encode(into: &$0)
+        return record.kind
       }
     }
   }

@@ -100,7 +100,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   /// Moves entries into chunks while there are enough for one. Returns what a checkpoint's
   /// directory says of the table.
   mutating func checkpoint(
-    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+    _ store: ChunkStore
   ) throws(LogError) -> TableDirectory<Entry> {
     while entries.count >= GrowingTable.chunkLength {
       let run = entries[..<GrowingTable.chunkLength]
@@ -113,7 +113,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   /// Stores a run of entries as a chunk.
   static func store(
     _ run: ArraySlice<Entry>, first: Int,
-    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+    _ store: ChunkStore
   ) throws(LogError) -> ChunkReference {
     var payload: ContiguousArray<UInt8> = []
     TableCodec<Entry>.encode(run, into: &payload)
@@ -146,3 +146,11 @@ private final class TableCache: Sendable {
     newest.withLock { $0 = (offset, entries) }
   }
 }
+
+/// Stores a chunk of a checkpoint being written and returns its reference. For one thread, within
+/// the closure it is passed to.
+///
+/// Throws `tooLarge`, `storage` or `outcomeUnknown`; then the checkpoint cannot be completed.
+package typealias ChunkStore =
+  (_ payload: UnsafeRawBufferPointer, _ first: Int64, _ count: UInt32) throws(LogError)
+  -> ChunkReference

@@ -49,7 +49,7 @@ struct HistoryIndex: Sendable {
   mutating func closeSegment() { isOpen = false }
 
   mutating func checkpoint(
-    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+    _ store: ChunkStore
   ) throws(LogError) -> TableDirectory<HistoryIndexEntry> {
     closeSegment()
     return try table.checkpoint(store)

@@ -57,7 +57,7 @@ struct ListedReferences: Sendable {
   /// that the last checkpoint had unchanged are not stored again.
   mutating func checkpoint(
     _ entities: [EntityDirectory],
-    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+    _ store: ChunkStore
   ) throws(LogError) -> [EntityDirectory] {
     var result = entities
     var new: [Known] = []
@@ -81,7 +81,7 @@ struct ListedReferences: Sendable {
   private func list(
     _ references: [ChunkReference], _ entity: EntityNumber, _ property: PropertyNumber,
     _ place: inout Int, _ new: inout [Known],
-    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+    _ store: ChunkStore
   ) throws(LogError) -> (lists: [ChunkReference], rest: [ChunkReference]) {
     guard references.count >= ListedReferences.fewest else { return ([], references) }
     var lists: [ChunkReference] = []

@@ -40,7 +40,7 @@ struct ListedTable<Entry: TableEntry>: Sendable {
   /// Moves entries into chunks while there are enough for one. Returns what a checkpoint's
   /// directory says of the table.
   mutating func checkpoint(
-    _ store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+    _ store: ChunkStore
   ) throws(LogError) -> TableDirectory<Entry> {
     while let end = endOfChunk {
       let run = list[chunkedCount..<end]

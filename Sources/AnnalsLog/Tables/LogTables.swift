@@ -292,7 +292,7 @@ struct LogTables: Sendable {
   /// The directory of a checkpoint at the head. Long tables move entries into chunks.
   mutating func directory(
     schema: Schema, entities: [EntityDirectory], isBase: Bool,
-    store: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
+    store: ChunkStore
   ) throws(LogError) -> CheckpointDirectory {
     var result = CheckpointDirectory(number: head.number)
     let shared = writable()

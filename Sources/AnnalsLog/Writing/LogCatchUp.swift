@@ -50,8 +50,7 @@ extension LogFile {
   ///
   /// Throws `rewound` if transactions read here are gone, `damage` if the file is damaged.
   package func catchUp() throws(LogError) -> LogCatchUp? {
-    let known = try state.withLock { (state) throws(LogError) -> LogState? in
-      try state.requireOpen()
+    let known = try withOpenState { (state) throws(LogError) -> LogState? in
       precondition(state.transaction == nil, "a transaction is open")
       return try compare(&state) == .behind ? state : nil
     }

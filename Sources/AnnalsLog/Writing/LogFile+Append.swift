@@ -40,25 +40,22 @@ extension LogFile {
   package func appendLargeValue(
     _ bytes: UnsafeRawBufferPointer, tag: ValueTag
   ) throws(LogError) -> LargeValue {
-    try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    try withOpenState { (state) throws(LogError) in
       let standing = state.standing
-      let number: UInt64
       do throws(LogError) {
-        number = try state.appendLargeValue(bytes)
-      } catch .storage(let error) {
-        try state.rollBack(to: standing)
-        throw .storage(error)
+        return LargeValue(
+          tag: tag, number: try state.appendLargeValue(bytes), length: UInt64(bytes.count),
+          checksum: Checksum.crc32(bytes))
+      } catch {
+        if case .storage = error { try state.rollBack(to: standing) }
+        throw error
       }
-      return LargeValue(
-        tag: tag, number: number, length: UInt64(bytes.count), checksum: Checksum.crc32(bytes))
     }
   }
 
   /// The bytes of a large value that the open transaction has appended.
   package func pendingBytes(of value: LargeValue) throws(LogError) -> ContiguousArray<UInt8> {
-    let found = try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    let found = try withOpenState { (state) throws(LogError) in
       try state.writeFrames()
       let largeValues = state.transaction?.largeValues ?? []
       return (state.generation, largeValues.last { $0.number == value.number })
@@ -72,8 +69,7 @@ extension LogFile {
   /// Sets what the transaction contains besides its changes, before its first part. Throws
   /// `detailsTooLarge` if that exceeds 4 MiB: then abort.
   package func describe(_ draft: TransactionEnvelope) throws(LogError) {
-    try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    try withOpenState { (state) throws(LogError) in
       try state.describe(draft, own: options.opening)
     }
   }
@@ -85,8 +81,7 @@ extension LogFile {
   /// Throws `tooLarge` if a single change does not fit into a frame, `storage` if there is no
   /// space: then abort. Throws `outcomeUnknown` if a write failed.
   package func appendPart(_ batch: inout ChangeBatch, isLast: Bool) throws(LogError) {
-    try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    try withOpenState { (state) throws(LogError) in
       try state.append(&batch, isLast: isLast)
     }
   }
@@ -97,18 +92,12 @@ extension LogFile {
   /// Throws `storage` if there is no space, the transaction aborted; `outcomeUnknown` if the write
   /// failed.
   package func commit() throws(LogError) -> LogPosition {
-    try state.withLock { (state) throws(LogError) in try commit(&state) }
+    try withOpenState { (state) throws(LogError) in try commit(&state) }
   }
 
   private func commit(_ state: inout LogState) throws(LogError) -> LogPosition {
-    try state.requireOpen()
-    do throws(LogError) {
-      if !state.advances.isEmpty { state.stage(state.dueConsumerChanges) }
-      try state.writeFrames()
-    } catch .storage(let error) {
-      abort(&state)
-      throw .storage(error)
-    }
+    if !state.advances.isEmpty { state.stage(state.dueConsumerChanges) }
+    try writeFrames(&state)
     guard let transaction = state.transaction.take(), let record = transaction.record,
       transaction.isComplete
     else { preconditionFailure("the transaction has no last part") }
@@ -120,6 +109,16 @@ extension LogFile {
     if !transaction.consumers.isEmpty { state.adoptStaged(transaction.consumers) }
     advanceEnd(&state)
     return state.tables.head
+  }
+
+  /// Writes the gathered frames; aborts if there is no space for them.
+  func writeFrames(_ state: inout LogState) throws(LogError) {
+    do throws(LogError) {
+      try state.writeFrames()
+    } catch {
+      if case .storage = error { abort(&state) }
+      throw error
+    }
   }
 
   /// Moves the end behind the frames that were written; what is deferred is thereby acknowledged.
@@ -139,7 +138,7 @@ extension LogFile {
     guard state.transaction != nil, !state.isPoisoned else { return }
     state.transaction = nil
     let written = state.frames.start
-    do throws(StorageError) {
+    do {
       if written > state.end.offset { try state.erase(upTo: written) }
     } catch {
       state.failure = error

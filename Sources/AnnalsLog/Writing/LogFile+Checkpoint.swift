@@ -12,25 +12,6 @@ package struct CheckpointMark: Hashable, Sendable {
   package var byteCount: UInt64
 }
 
-/// Stores the chunks of a checkpoint being written. For one thread, within the closure it is passed
-/// to.
-package final class CheckpointWriter {
-  private let body: (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference
-
-  init(_ body: @escaping (UnsafeRawBufferPointer, Int64, UInt32) throws(LogError) -> ChunkReference)
-  {
-    self.body = body
-  }
-
-  /// Stores a chunk's payload and returns its reference. Throws `tooLarge`, `storage` or
-  /// `outcomeUnknown`; then the checkpoint cannot be completed.
-  package func store(
-    _ payload: UnsafeRawBufferPointer, first: Int64, count: UInt32
-  ) throws(LogError) -> ChunkReference {
-    try body(payload, first, count)
-  }
-}
-
 extension LogFile {
   /// Writes a checkpoint of the state at the head, syncs it and everything before it, and names it
   /// in a root slot. `body` stores the chunks and returns the entity directories. Saves
@@ -41,7 +22,7 @@ extension LogFile {
   @discardableResult
   package func writeCheckpoint(
     schema: Schema, projections: [ProjectionImage] = [],
-    _ body: (CheckpointWriter) throws -> [EntityDirectory]
+    _ body: (ChunkStore) throws -> [EntityDirectory]
   ) throws(LogError) -> CheckpointMark {
     // A checkpoint is a unit like a transaction: it begins and aborts the same way.
     try begin()
@@ -53,15 +34,14 @@ extension LogFile {
         // The directory contains the advances; the frames before it repeat them.
         if !state.advances.isEmpty { state.stage(state.dueConsumerChanges) }
       }
-      let writer = CheckpointWriter { [self] (payload, first, count) throws(LogError) in
-        try state.withLock { (state) throws(LogError) in
-          try state.requireOpen()
-          return try state.store(chunk: payload, first: first, count: count)
+      let entities = try wrapping {
+        try body { (payload, first, count) throws(LogError) in
+          try withOpenState { (state) throws(LogError) in
+            try state.store(chunk: payload, first: first, count: count)
+          }
         }
       }
-      let entities = try calling { try body(writer) }
-      try state.withLock { (state) throws(LogError) in
-        try state.requireOpen()
+      try withOpenState { (state) throws(LogError) in
         try state.completeCheckpoint(schema: schema, entities: entities, projections)
       }
     } catch {
@@ -69,8 +49,7 @@ extension LogFile {
       throw error
     }
     try sync()
-    return try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    return try withOpenState { (state) throws(LogError) in
       try state.writeSlot(extent: state.synced.size)
       let place = state.tables.checkpoint
       return CheckpointMark(

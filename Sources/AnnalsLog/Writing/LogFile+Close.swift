@@ -20,19 +20,17 @@ extension LogFile {
     if isLocked {
       do throws(LogError) {
         try requireUnchanged()
-      } catch .overwritten(let head) {
-        throw .overwritten(head: head)
       } catch {
-        // Whether it can be sealed shows below.
+        // Whether it can be sealed otherwise shows below.
+        if case .overwritten = error { throw error }
       }
     }
     if needsSync { try sync() }
     let standing: LogStanding
     do throws(LogError) {
       standing = isLocked ? try self.standing() : try lock(.none)
-    } catch .overwritten(let head) {
-      throw .overwritten(head: head)
     } catch {
+      if case .overwritten = error { throw error }
       // The process that holds the lock, or has replaced or removed the file, seals its end.
       return
     }
@@ -68,13 +66,8 @@ extension LogFile {
       try sync(&state, file)
       try file.truncate(to: state.end.offset)
       state.size = state.end.offset
-    } catch let error as LogError {
-      throw error
-    } catch let error as StorageError {
-      state.failure = error
-      throw .outcomeUnknown(error)
     } catch {
-      throw .interrupted(error)
+      throw state.ended(by: error)
     }
   }
 

@@ -38,8 +38,7 @@ extension LogFile {
   ///
   /// Throws `closed`, `poisoned` or `readOnly` if it can never be written.
   package func note(_ advance: ConsumerAdvance) throws(LogError) -> Bool {
-    try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    try withOpenState { (state) throws(LogError) in
       guard options.access == .writing else { throw .readOnly }
       state.advances.note(advance)
       guard let written = state.advances.written else { return true }
@@ -90,12 +89,7 @@ extension LogFile {
 
   /// Writes the gathered frames, which belong to no transaction, and advances the end past them.
   private func commitAlone(_ state: inout LogState) throws(LogError) {
-    do throws(LogError) {
-      try state.writeFrames()
-    } catch .storage(let error) {
-      abort(&state)
-      throw .storage(error)
-    }
+    try writeFrames(&state)
     state.transaction = nil
     advanceEnd(&state)
   }

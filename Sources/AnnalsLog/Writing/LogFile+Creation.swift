@@ -32,10 +32,10 @@ extension LogFile {
   package static func create(
     at path: String, in fileSystem: any FileSystem, _ new: NewLog
   ) throws(LogError) -> Bool {
-    let path = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
+    let path = try wrapping { try fileSystem.resolve(path) }
     let deadline = ContinuousClock.now.advanced(by: .seconds(10))
     while true {
-      let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
+      let place = try wrapping { try fileSystem.identity(of: path) }
       if place != nil { return false }
       do throws(LogError) {
         let temporary = try TemporaryFile(for: path, like: nil, known: nil, in: fileSystem)
@@ -61,10 +61,10 @@ extension LogFile {
   package static func create(
     inPlaceOfEmpty path: String, in fileSystem: any FileSystem, _ new: NewLog
   ) throws(LogError) -> Bool {
-    let path = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
-    let empty = try storage { () throws(StorageError) in try fileSystem.open(path, for: .writing) }
+    let path = try wrapping { try fileSystem.resolve(path) }
+    let empty = try wrapping { try fileSystem.open(path, for: .writing) }
     defer { empty.close() }
-    let isEmpty = try storage { () throws(StorageError) -> Bool? in
+    let isEmpty = try wrapping { () -> Bool? in
       guard try empty.lock(.exclusive, wait: .until(.now + .seconds(10))) else { return nil }
       let (place, own, size) = (
         try fileSystem.identity(of: path), try empty.identity(), try empty.size()
@@ -73,7 +73,7 @@ extension LogFile {
     }
     guard let isEmpty else { throw .busy }
     if !isEmpty { return false }
-    let names = try storage { () throws(StorageError) in try fileSystem.linkCount(of: path) }
+    let names = try wrapping { try fileSystem.linkCount(of: path) }
     guard names <= 1 else { throw .hardLinked(names) }
     let temporary = try TemporaryFile(
       for: path, like: path, requiresOwner: false, known: nil, in: fileSystem)
@@ -108,14 +108,14 @@ extension LogFile {
       temporary.discard()
       throw .storage(error)
     }
-    try storage { () throws(StorageError) in try fileSystem.syncDirectory(of: path) }
+    try wrapping { try fileSystem.syncDirectory(of: path) }
   }
 
   /// Removes the file from its path, durably. The caller holds the lock, so that nobody writes to
   /// it; the next `lock` finds no file.
   package func remove() throws(LogError) {
     precondition(state.withLock { $0.isLocked }, "a file is removed under its lock")
-    try storage { () throws(StorageError) in
+    try wrapping {
       try fileSystem.remove(path)
       try fileSystem.syncDirectory(of: path)
     }

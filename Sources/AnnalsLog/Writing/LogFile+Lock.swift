@@ -13,8 +13,7 @@ extension LogFile {
   /// transactions read here are gone. Then the lock is not held, except after `rewound`, which
   /// a recovery from the newest state leads out of.
   package func lock(_ wait: LockWait) throws(LogError) -> LogStanding {
-    let generation = try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    let generation = try withOpenState { (state) throws(LogError) in
       guard options.access == .writing else { throw .readOnly }
       precondition(!state.isLocked, "the lock is held")
       return state.replacement ?? state.generation
@@ -32,9 +31,8 @@ extension LogFile {
         // under this lock may be removed again.
         state.acknowledged = state.end
         return standing
-      } catch .rewound(let number) {
-        throw .rewound(lastShared: number)
       } catch {
+        if case .rewound = error { throw error }
         state.isLocked = false
         locked.file.unlock()
         throw error
@@ -49,7 +47,7 @@ extension LogFile {
     var generation = known
     while true {
       let file = generation.file
-      guard try storage({ () throws(StorageError) in try file.lock(.exclusive, wait: wait) }) else {
+      guard try wrapping({ try file.lock(.exclusive, wait: wait) }) else {
         throw .busy
       }
       do throws(LogError) {
@@ -65,9 +63,9 @@ extension LogFile {
 
   /// The generation now at the path, opened, if it is another one.
   private func replacement(of generation: LogGeneration) throws(LogError) -> LogGeneration? {
-    let place = try storage { () throws(StorageError) in try fileSystem.identity(of: path) }
+    let place = try wrapping { try fileSystem.identity(of: path) }
     guard let place else { throw .missing }
-    let own = try storage { () throws(StorageError) in try generation.file.identity() }
+    let own = try wrapping { try generation.file.identity() }
     if place == own { return nil }
     let other = try LogFile.openGeneration(at: path, in: fileSystem, options)
     guard other.header.store == store else { throw .foreign("it is another store") }
@@ -175,13 +173,8 @@ extension LogFile {
         try generation.file.sync()
         state.slot.synced = state.slot.seen
       }
-    } catch let error as StorageError {
-      state.failure = error
-      throw .outcomeUnknown(error)
-    } catch let error as LogError {
-      throw error
     } catch {
-      throw .interrupted(error)
+      throw state.ended(by: error)
     }
     state.noteSynced()
     state.unchecked = nil

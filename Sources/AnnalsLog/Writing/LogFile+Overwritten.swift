@@ -21,8 +21,7 @@ extension LogFile {
   /// Throws `overwritten`, `foreign` or `header` if other bytes were written over the file. For the
   /// holder of the lock, since then nobody else has written. Reads 24 bytes.
   package func requireUnchanged() throws(LogError) {
-    try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    try withOpenState { (state) throws(LogError) in
       precondition(state.isLocked, "others may write")
       guard state.replacement == nil, state.end.previousOffset != 0 else { return }
       if try state.hasFrame(before: state.end) { return }

@@ -10,8 +10,7 @@ extension LogFile {
   /// whether it exists after reopening is unknown.
   @discardableResult
   package func sync() throws(LogError) -> LogPosition {
-    let target = try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    let target = try withOpenState { (state) throws(LogError) in
       guard options.access == .writing else { throw .readOnly }
       if state.isLocked {
         if !state.isTailRepaired { try repairTail(&state) }
@@ -29,8 +28,7 @@ extension LogFile {
     do {
       try target.generation.file.sync()
     } catch {
-      state.withLock { $0.poison(error, writtenUpTo: $0.frames.offset) }
-      throw .outcomeUnknown(error)
+      throw state.withLock { $0.poison(error) }
     }
     return try state.withLock { (state) throws(LogError) in
       // A write that failed meanwhile has removed what this sync was to cover.

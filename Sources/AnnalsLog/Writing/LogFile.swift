@@ -59,7 +59,7 @@ package final class LogFile: Sendable {
   ) throws(LogError) -> LogRecovery {
     precondition(
       options.access == .reading || !options.readsUpToDamage, "writing never proceeds past damage")
-    let resolved = try storage { () throws(StorageError) in try fileSystem.resolve(path) }
+    let resolved = try wrapping { try fileSystem.resolve(path) }
     let generation = try openGeneration(at: resolved, in: fileSystem, options)
     return try LogRecovery(
       of: generation, at: resolved, in: fileSystem, options, from: .newest,
@@ -82,6 +82,16 @@ package final class LogFile: Sendable {
 
   /// A watch of the path, whichever generation of the file is there.
   package func watch() -> any FileWatch { fileSystem.watch(path) }
+
+  /// Runs `body` on the state, under the mutex. Throws `closed` and `poisoned` as well.
+  func withOpenState<R>(
+    _ body: (inout LogState) throws(LogError) -> R
+  ) throws(LogError) -> R {
+    try state.withLock { (state) throws(LogError) in
+      try state.requireOpen()
+      return try body(&state)
+    }
+  }
 
   /// The findings of the opening, or of the newest recovery adopted.
   package var report: RecoveryReport { state.withLock { $0.report } }
@@ -108,8 +118,7 @@ package final class LogFile: Sendable {
   /// damaged. As `recover(at:in:_:)`, but keeps the lock if it is held. The log stays as it is
   /// until it adopts the recovery.
   package func recover(from choice: StartChoice = .newest) throws(LogError) -> LogRecovery {
-    let generation = try state.withLock { (state) throws(LogError) in
-      try state.requireOpen()
+    let generation = try withOpenState { (state) throws(LogError) in
       precondition(state.transaction == nil, "a transaction is open")
       return state.replacement ?? state.generation
     }

@@ -53,14 +53,11 @@ extension LogState {
   mutating func ensureOnDisk(_ range: Range<UInt64>) throws(LogError) {
     do {
       _ = try rewriteMissing(in: range)
-    } catch let error as StorageError {
-      guard error.operation == .write else { throw .storage(error) }
-      poison(error, writtenUpTo: frames.offset)
-      throw .outcomeUnknown(error)
-    } catch let error as LogError {
-      throw error
     } catch {
-      throw .interrupted(error)
+      guard let error = error as? StorageError, error.operation == .write else {
+        throw LogError(error)
+      }
+      throw poison(error)
     }
   }
 

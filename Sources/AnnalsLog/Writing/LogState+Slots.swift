@@ -82,8 +82,7 @@ extension LogState {
     do {
       try block.withBytes { bytes throws(StorageError) in try file.write(bytes, at: offset) }
     } catch {
-      poison(error, writtenUpTo: frames.offset)
-      throw .outcomeUnknown(error)
+      throw poison(error)
     }
     slot.newest = next
     slot.seen = next.sequence

@@ -134,8 +134,7 @@ extension LogState {
     do {
       try frames.bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: start) }
     } catch {
-      poison(error, writtenUpTo: frames.offset)
-      throw .outcomeUnknown(error)
+      throw poison(error)
     }
     frames.removeAll()
   }
@@ -203,8 +202,7 @@ extension LogState {
       do {
         try erase(from: standing.point.offset, upTo: written)
       } catch {
-        poison(error, writtenUpTo: frames.offset)
-        throw .outcomeUnknown(error)
+        throw poison(error)
       }
       frames = FrameWriter(
         seed: generation.seed, at: standing.point, durableMark: frames.durableMark)
@@ -216,13 +214,21 @@ extension LogState {
   }
 
   /// Poisons the log after a failed write or sync: removes what was not acknowledged, as far as
-  /// possible, and lets nothing more be written.
-  mutating func poison(_ failure: StorageError, writtenUpTo limit: UInt64) {
-    guard !isPoisoned else { return }
-    self.failure = failure
+  /// possible, and lets nothing more be written. Returns the error to throw.
+  mutating func poison(_ failure: StorageError) -> LogError {
+    guard !isPoisoned else { return .outcomeUnknown(failure) }
     transaction = nil
-    guard isLocked else { return }
-    end = acknowledged
-    try? erase(upTo: max(limit, frames.offset))
+    if isLocked {
+      end = acknowledged
+      try? erase(upTo: frames.offset)
+    }
+    return ended(by: failure)
+  }
+
+  /// Lets nothing more be written after an error of the storage. Returns the error to throw.
+  mutating func ended(by error: any Error) -> LogError {
+    guard let failure = error as? StorageError else { return LogError(error) }
+    self.failure = failure
+    return .outcomeUnknown(failure)
   }
 }

@@ -74,14 +74,14 @@ struct TemporaryFile {
   ) throws(LogError) {
     let length = FormatLimits.blockLength
     let header = ContiguousArray(blocks.prefix(length))
-    try storage { () throws(StorageError) in
+    try wrapping {
       try ContiguousArray(blocks.dropFirst(length)).withBytes { bytes throws(StorageError) in
         try file.write(bytes, at: UInt64(length))
       }
       try file.sync()
     }
-    try calling { try check(FileWithHeader(file, header: header)) }
-    try storage { () throws(StorageError) in
+    try wrapping { try check(FileWithHeader(file, header: header)) }
+    try wrapping {
       try header.withBytes { bytes throws(StorageError) in try file.write(bytes, at: 0) }
       try file.sync()
     }
@@ -141,8 +141,8 @@ extension FileSystem {
   /// The path of a file to make, with the links to its directory followed. Throws `exists` if
   /// anything has its name, even a symbolic link that leads nowhere.
   func pathOfNewFile(_ path: String) throws(LogError) -> String {
-    let resolved = try storage { () throws(StorageError) in try resolve(path) }
-    let isTaken = try storage { () throws(StorageError) in
+    let resolved = try wrapping { try resolve(path) }
+    let isTaken = try wrapping {
       if try identity(of: resolved) != nil { return true }
       return try isDanglingLink(path)
     }
