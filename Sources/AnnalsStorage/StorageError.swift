@@ -142,3 +142,9 @@ extension StorageError {
   /// Whether the name is taken.
   package var isTaken: Bool { errno == .fileExists }
 }
+
+extension StorageError {
+  /// Whether the disk itself failed to read or write these bytes, while others may still be
+  /// readable.
+  package var isDiskDamage: Bool { errno == .ioError }
+}

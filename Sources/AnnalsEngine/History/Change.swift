@@ -1,4 +1,5 @@
 import AnnalsModel
+import AnnalsState
 
 /// What a transaction did to one object: the properties it touched, with their before- and
 /// after-images.
@@ -110,5 +111,58 @@ public struct Change: Sendable {
       if let difference = difference(of: number) { return difference }
     }
     return nil
+  }
+}
+
+extension Change {
+  /// The name of the changed object: from before an update or delete, from after an insert. `state`
+  /// is that just after the transaction; it is called only if the change does not contain the key.
+  package func objectName(
+    _ state: () throws(AnnalsError) -> StateReader
+  ) throws(AnnalsError) -> ObjectName {
+    let entity = entity
+    var name = ObjectName(entity: entity.name, key: .null, row: entry.row)
+    guard let attribute = entity.keyAttribute else { return name }
+    let object = ObjectReference(entity: entry.entity, row: entry.row)
+    if let difference = difference(of: attribute.number) {
+      name.key = kind == .insert ? difference.after : difference.before
+    } else if kind == .update {
+      name.key = try state().value(of: object, attribute)
+    }
+    if name.key.isErased {
+      name.key = .null
+    } else if name.key.isNull, !attribute.isOptional {
+      name.key = attribute.defaultValue ?? .null
+    }
+    return name
+  }
+
+  /// The value printed beside the name: of the entity's display attribute, as inserted or deleted;
+  /// null for an update, and if there is none.
+  package var displayValue: Value {
+    let entity = entity
+    guard kind != .update, let display = entity.displayName,
+      let number = entity.propertyNumber(named: display), let difference = difference(of: number)
+    else { return .null }
+    return kind == .insert ? difference.after : difference.before
+  }
+}
+
+extension PropertyConflict {
+  /// The conflict over the object of a change, or over one of its properties, with the later change
+  /// that touched it. Names the object by its key in `state`, or by the key it had when it was
+  /// deleted.
+  init(_ change: Change, _ property: PropertyNumber?, named state: State, with later: Change?) {
+    let entity = change.entity
+    let object = ObjectReference(entity: change.entry.entity, row: change.entry.row)
+    var key = state.keyText(of: object)
+    for change in [change, later] {
+      guard key == nil, let change, change.kind == .delete else { continue }
+      key = change.entity.keyAttribute.flatMap { change.difference(of: $0.number)?.before.keyText }
+    }
+    self.init(
+      object: change.objectID, objectName: state.schema.nameText(of: object, key: key),
+      property: property.map { entity.propertyName($0) ?? "#\($0)" },
+      changedBy: later?.transactionNumber, isDeletion: later?.kind == .delete)
   }
 }
