@@ -19,8 +19,10 @@ public enum DeleteRule: String, Hashable, Sendable, CaseIterable {
 
 /// How a relationship that had no delete rule gets one.
 public struct DeleteRuleOptions: OptionSet, Hashable, Sendable {
+  /// The options as bits.
   public let rawValue: Int
 
+  /// The options with these bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
   /// Clears the references to objects that were deleted before there was a rule. Without it, they
