@@ -5,11 +5,17 @@ import AnnalsState
 ///
 /// A value. Making one costs O(relationships); the writer keeps the newest schema's.
 package struct DeleteRules: Sendable {
-  /// A relationship with a rule.
-  struct Source: Sendable {
+  /// A relationship with a rule. A class, as each referrer that is found has it.
+  final class Source: Sendable {
     let entity: EntityNumber
     let relationship: Relationship
     let rule: DeleteRule
+
+    init(_ relationship: Relationship, of entity: EntityNumber) {
+      self.relationship = relationship
+      self.entity = entity
+      rule = relationship.deleteRule ?? .keep
+    }
   }
 
   private var sources: [EntityNumber: [Source]] = [:]
@@ -19,9 +25,8 @@ package struct DeleteRules: Sendable {
   package init(_ schema: Schema) {
     for entity in schema.entities where !entity.isRemoved {
       for relationship in entity.relationships where relationship.hasDeleteRule {
-        let rule = relationship.deleteRule ?? .keep
         sources[relationship.destination, default: []].append(
-          Source(entity: entity.number, relationship: relationship, rule: rule))
+          Source(relationship, of: entity.number))
         relationships[entity.number, default: []].append(relationship)
       }
     }
@@ -123,13 +128,20 @@ extension Draft {
       try remove(object)
       effects.append(DeletionEffect(object: object, cause: referrer.target, cleared: nil))
     } else {
-      var left: [ObjectReference] = []
-      for target in targets {
-        if try exists(target) { left.append(target) }
-      }
-      try set(object, property, to: left.isEmpty ? .null : .objects(left))
+      try dropDangling(property, of: object)
       effects.append(DeletionEffect(object: object, cause: referrer.target, cleared: property))
     }
+  }
+
+  /// Takes the references to objects that do not exist out of a property.
+  mutating func dropDangling(
+    _ property: PropertyNumber, of object: ObjectReference
+  ) throws(AnnalsError) {
+    var left: [ObjectReference] = []
+    for target in try value(object, property).targets {
+      if try exists(target) { left.append(target) }
+    }
+    try set(object, property, to: left.isEmpty ? .null : .objects(left))
   }
 
   /// The most denied deletions that are told.

@@ -21,7 +21,7 @@ extension Draft {
         let clears = options?.contains(.nullifyDangling) ?? false
         let dangling = try dangling(relationship, of: entity.number)
         if clears, !relationship.isRequired {
-          try clear(dangling, relationship)
+          for object in dangling { try dropDangling(relationship.number, of: object) }
         } else if !dangling.isEmpty {
           conflicts.append(conflict(dangling, relationship, of: entity))
         }
@@ -45,19 +45,6 @@ extension Draft {
       }
     }
     return found
-  }
-
-  /// Clears what leads to deleted objects.
-  private mutating func clear(
-    _ objects: [ObjectReference], _ relationship: Relationship
-  ) throws(AnnalsError) {
-    for object in objects {
-      var left: [ObjectReference] = []
-      for target in try value(object, relationship.number).targets {
-        if try exists(target) { left.append(target) }
-      }
-      try set(object, relationship.number, to: left.isEmpty ? .null : .objects(left))
-    }
   }
 
   /// The most objects that are listed.

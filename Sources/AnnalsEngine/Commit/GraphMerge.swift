@@ -75,9 +75,6 @@ struct GraphMerge {
     return root
   }
 
-  /// The most conflicts that are reported.
-  private static let mostConflicts = 1_000
-
   /// Adds the conflicts that no round before has found.
   private mutating func keep(_ found: [MergeConflict]) {
     struct Place: Hashable {
@@ -85,7 +82,7 @@ struct GraphMerge {
       let property: PropertyNumber?
     }
     var known = Set(conflicts.map { Place(object: $0.object, property: $0.property) })
-    for conflict in found where conflicts.count < GraphMerge.mostConflicts {
+    for conflict in found where conflicts.count < ThreeWayMerge.mostConflicts {
       let place = Place(object: conflict.object, property: conflict.property)
       if known.insert(place).inserted { conflicts.append(conflict) }
     }
@@ -110,11 +107,15 @@ struct GraphMerge {
 // References of the write to what others have deleted.
 extension GraphMerge {
   /// Revives what others have deleted and the write refers to, or drops the references, as the
-  /// policy says, by relationships with a rule; adds the conflicts.
+  /// policy says, by relationships with a rule; adds the conflicts. What is revived is looked at,
+  /// too: it may refer to more that is gone.
   private func resolveLost(
     in draft: inout Draft, _ found: inout [MergeConflict]
   ) throws(AnnalsError) {
-    for object in draft.touched.list {
+    var place = 0
+    while place < draft.touched.list.count {
+      let object = draft.touched.list[place]
+      place += 1
       for relationship in rules.relationships(of: object.entity) {
         let lost = try lostTargets(of: object, relationship.number, in: draft)
         if lost.isEmpty { continue }
@@ -128,7 +129,7 @@ extension GraphMerge {
         if basis.policy.keepsOwnSide {
           try draft.revive(lost, as: basis.base)
         } else {
-          try draft.drop(lost, from: object, relationship, stored: stored)
+          try draft.dropLost(relationship, of: object, stored: stored)
         }
       }
     }
@@ -192,13 +193,11 @@ extension Draft {
 
   /// Takes references to objects that others have deleted out of an object: as its rule says, or
   /// as it was stored before.
-  fileprivate mutating func drop(
-    _ lost: [ObjectReference], from object: ObjectReference, _ relationship: Relationship,
-    stored: Value?
+  fileprivate mutating func dropLost(
+    _ relationship: Relationship, of object: ObjectReference, stored: Value?
   ) throws(AnnalsError) {
     if relationship.isToMany || relationship.deleteRule == .nullify {
-      let left = try value(object, relationship.number).targets.filter { !lost.contains($0) }
-      try set(object, relationship.number, to: left.isEmpty ? .null : .objects(left))
+      try dropDangling(relationship.number, of: object)
     } else if let stored {
       try set(object, relationship.number, to: stored)
     } else {

@@ -25,7 +25,7 @@ struct ThreeWayMerge {
   private var properties: (entity: EntityNumber, list: [ReadableProperty])?
 
   /// The most conflicts that are reported.
-  private static let mostConflicts = 1_000
+  static let mostConflicts = 1_000
   /// The most rounds of resolving unique keys; keys that still collide then are refused.
   private static let mostRounds = 16
 

@@ -87,6 +87,20 @@ import Testing
     #expect(try store.problems() == [])
   }
 
+  /// The parent went with its own parent: what is revived refers to nothing that is gone.
+  @Test func aRevivedParentComesWithItsOwn() throws {
+    let ancestors = try store.nodes(["grand", "great"])
+    try store.connect([parent: ancestors[0], ancestors[0]: ancestors[1]])
+    let seen = store.token
+    try store.write { try $0.delete(ancestors[1]) }
+    #expect(try store.names() == ["other"])
+    try store.write(basedOn: seen, merging: .ownWins) {
+      _ = try $0.insert("Node", ["name": "late", "to": .object(ObjectReference(parent))])
+    }
+    #expect(try store.names() == ["parent", "other", "grand", "great", "late"])
+    #expect(try store.problems() == [])
+  }
+
   @Test func aClearedReferenceThatOthersChangedIsAConflictOfTheProperty() throws {
     let store = try Graph.store { Relationship($0, to: "Node", onDelete: .nullify) }
     let nodes = try store.nodes(["a", "b", "c"])
