@@ -40,17 +40,11 @@ extension IndexPath {
       }
     }
     let search = try view.search(sides)
-    self.search = Search(
-      count: { () throws(StateFault) in try search.count() },
-      rows: { () throws(StateFault) in try search.rows() })
-    count = search.most
-    places = []
-    self.name = name
-    self.view = view
-    order = .none
-    reversesTies = false
-    singles = []
-    let left = parts.indices.filter { !covered.contains($0) }.map { parts[$0] }
-    rest = left.isEmpty ? .always : .all(left)
+    self.init(
+      Search(
+        count: { () throws(StateFault) in try search.count() },
+        rows: { () throws(StateFault) in try search.rows() }),
+      count: search.most, name: name, view,
+      rest: parts.indices.filter { !covered.contains($0) }.map { parts[$0] })
   }
 }

@@ -22,18 +22,12 @@ extension IndexPath {
       if best.map({ count < $0.count }) ?? true { best = (targets, count, place) }
     }
     guard let (targets, count, place) = best else { return nil }
-    search = Search(
-      count: { () throws(StateFault) in try view.referrers(to: targets).count },
-      rows: { () throws(StateFault) in try view.referrers(to: targets) })
-    self.count = count
-    places = []
-    self.name = name
-    self.view = view
-    order = .none
-    reversesTies = false
-    singles = []
-    let left = parts.indices.filter { $0 != place || !parts[$0].isOfIDs }.map { parts[$0] }
-    rest = left.isEmpty ? .always : .all(left)
+    self.init(
+      Search(
+        count: { () throws(StateFault) in try view.referrers(to: targets).count },
+        rows: { () throws(StateFault) in try view.referrers(to: targets) }),
+      count: count, name: name, view,
+      rest: parts.indices.filter { $0 != place || !parts[$0].isOfIDs }.map { parts[$0] })
   }
 }
 

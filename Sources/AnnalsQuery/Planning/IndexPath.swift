@@ -72,6 +72,20 @@ struct IndexPath: Sendable {
     rest = left.isEmpty ? .always : .all(left)
   }
 
+  /// An index that gives no order: a search of it, which looks at `count` entries, and what of the
+  /// condition is left.
+  init(_ search: Search, count: Int, name: String, _ view: IndexView, rest: [Condition]) {
+    self.search = search
+    self.count = count
+    self.name = name
+    self.view = view
+    self.rest = rest.isEmpty ? .always : .all(rest)
+    places = []
+    order = .none
+    reversesTies = false
+    singles = []
+  }
+
   /// The cost of using it, in objects read; includes sorting if it does not give the order.
   func cost(_ query: RowQuery) -> Double {
     var read = Double(count)

@@ -8,7 +8,7 @@ final class Targets: Sendable {
     /// In the list that the path ends at.
     case list
     /// By the reference index: they refer to the object that the path ends at.
-    case index(Result<IndexView, StateFault>)
+    case index(IndexView)
     /// As `index`, where the store keeps none: each object of this table is asked. O(objects).
     case column(TableView, Int)
   }
@@ -53,24 +53,18 @@ final class Targets: Sendable {
       state.schema.entity(numbered: last)?.propertyNumber(named: name) == nil,
       let (source, relationship) = state.schema.inverse(named: name, of: last)
     else { return nil }
-    return (owner, Targets(inverseOf: relationship, source.number, in: state))
+    return (owner, try Targets(inverseOf: relationship, source.number, in: state))
   }
 
   private convenience init(
     inverseOf relationship: Relationship, _ entity: EntityNumber, in state: State
-  ) {
-    let found = Result { () throws(StateFault) in
-      try state.index(entity, relationship.number)
-    }
-    switch found {
-    case .success(let view?): self.init(entity, .index(.success(view)), in: state)
-    case .failure(let fault): self.init(entity, .index(.failure(fault)), in: state)
-    case .success(nil):
-      if let table = state.table(entity), let column = table.column(of: relationship.number) {
-        self.init(entity, .column(table, column), in: state)
-      } else {
-        self.init(entity, .list, in: state)
-      }
+  ) throws(StateFault) {
+    if let view = try state.index(entity, relationship.number) {
+      self.init(entity, .index(view), in: state)
+    } else if let table = state.table(entity), let column = table.column(of: relationship.number) {
+      self.init(entity, .column(table, column), in: state)
+    } else {
+      self.init(entity, .list, in: state)
     }
   }
 
@@ -99,7 +93,7 @@ final class Targets: Sendable {
   private func referrers(to target: ObjectReference) throws(StateFault) -> [Int64] {
     switch source {
     case .list: return []
-    case .index(let view): return try view.get().referrers(to: target.row)
+    case .index(let view): return try view.referrers(to: target.row)
     case .column(let table, let column):
       var found: [Int64] = []
       var rows = table.rows
@@ -115,7 +109,7 @@ final class Targets: Sendable {
     at cell: ValueCell, _ arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int {
     if case .index(let view) = source, cell.tag == .object {
-      return try view.get().countOfReferrers(to: Int64(bitPattern: cell.bits))
+      return try view.countOfReferrers(to: Int64(bitPattern: cell.bits))
     }
     var count = 0
     _ = try contains(at: cell, arena) { (row) throws(StateFault) in
