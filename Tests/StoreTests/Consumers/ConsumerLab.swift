@@ -2,7 +2,9 @@ import Annals
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
+import AnnalsTestSupport
 import Testing
 
 /// A file of notes that several stores open, with a clock that goes on when it is told to.
@@ -28,6 +30,14 @@ final class ConsumerLab {
   /// Turns the clock on.
   func wait(seconds: Double) { wait(microseconds: Int64((seconds * 1_000_000).rounded())) }
   func wait(microseconds: Int64) { clock.turn(by: microseconds) }
+
+  /// What a salvage makes of the file without its fifth transaction, which cannot be read.
+  func salvagedWithoutTheFifth() throws -> Store {
+    let place = try places(.transaction)[4]
+    try files.overwrite([0xFF], at: place + 30, of: location.path)
+    _ = try Store.salvage(location, to: "/saved.annals")
+    return try Store(StoreLocation(fileSystem: files, path: "/saved.annals"), creates: false)
+  }
 
   /// A store on the file, as another process has it.
   func open(_ options: StoreOptions = StoreOptions()) throws -> Store {
