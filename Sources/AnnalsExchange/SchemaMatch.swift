@@ -278,7 +278,7 @@ extension Schema {
 
 extension Schema {
   /// This schema as a program states it, with relationships optional where the store has them so,
-  /// and without delete rules for those that it has: lines do not narrow.
+  /// and without delete rules and limits for those that it has: lines do not narrow.
   func asLoose(as store: Schema) -> Schema {
     var result = self
     for place in result.entities.indices {
@@ -287,6 +287,8 @@ extension Schema {
         let name = result.entities[place].relationships[index].name
         guard let known = stored.relationship(named: name) else { continue }
         result.entities[place].relationships[index].deleteRule = nil
+        result.entities[place].relationships[index].minimumCount = nil
+        result.entities[place].relationships[index].maximumCount = nil
         if known.isOptional { result.entities[place].relationships[index].isOptional = true }
       }
     }

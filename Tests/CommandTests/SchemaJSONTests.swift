@@ -22,7 +22,8 @@ import Testing
     var post = Entity("Post", attributes: attributes, displayName: "string")
     post.number = 1
     var tags = Relationship(
-      "tags", to: "Tag", isToMany: true, isOrdered: true, onDelete: .cascade, inverse: "posts")
+      "tags", to: "Tag", isToMany: true, isOrdered: true, onDelete: .cascade, inverse: "posts",
+      count: ...9)
     tags.number = 13
     tags.destination = 2
     var index = IndexDescription(

@@ -68,6 +68,7 @@ struct DefinitionItemsTests {
     #expect(
       DefinitionItems.meanings(of: Relationship.self) == [
         "every object has one", "not known", "delete rule", "not known", "name of the inverse",
+        "not known", "least number of objects", "not known", "most objects",
       ])
   }
 

@@ -151,7 +151,7 @@ struct RefusedBytesTests {
     expect(true, "what flag 128 says", attributes: [1, 1, 1, 97, 4, 32, 5, 129, 2, 2, 9, 9])
     expect(false, "no value allowed", attributes: [1, 1, 1, 97, 4, 32, 2, 16, 0])
     expect(true, "a relationship", relationships: [1, 2, 1, 98, 3, 1])
-    expect(true, "extensions of one", relationships: [1, 2, 1, 98, 8, 1, 2, 7, 0])
+    expect(true, "extensions of one", relationships: [1, 2, 1, 98, 8, 1, 2, 8, 0])
     expect(true, "a required one", relationships: [1, 2, 1, 98, 8, 1, 2, 1, 0])
     expect(false, "a required one with bytes", relationships: [1, 2, 1, 98, 8, 1, 3, 1, 1, 0])
     expect(false, "no extensions of one", relationships: [1, 2, 1, 98, 8, 1, 0])
@@ -198,6 +198,16 @@ struct RefusedBytesTests {
     expect(false, "a delete rule without a byte", relationships: [1, 2, 1, 98, 8, 1, 2, 3, 0])
     expect(true, "an inverse", relationships: [1, 2, 1, 98, 8, 1, 3, 5, 1, 99])
     expect(false, "an inverse that is no text", relationships: [1, 2, 1, 98, 8, 1, 3, 5, 1, 255])
+    expect(true, "a least count", relationships: [1, 2, 1, 98, 9, 1, 3, 7, 1, 4])
+    expect(true, "the same of both", relationships: [1, 2, 1, 98, 9, 1, 6, 7, 1, 4, 9, 1, 4])
+    expect(
+      false, "the least above the most", relationships: [1, 2, 1, 98, 9, 1, 6, 7, 1, 6, 9, 1, 4])
+    expect(false, "a least count of 0", relationships: [1, 2, 1, 98, 9, 1, 3, 7, 1, 0])
+    expect(false, "a negative least count", relationships: [1, 2, 1, 98, 9, 1, 3, 7, 1, 3])
+    expect(false, "a negative greatest one", relationships: [1, 2, 1, 98, 9, 1, 3, 9, 1, 1])
+    expect(false, "a count without a number", relationships: [1, 2, 1, 98, 9, 1, 2, 9, 0])
+    expect(false, "bytes behind a count", relationships: [1, 2, 1, 98, 9, 1, 4, 9, 2, 4, 4])
+    expect(false, "a count of a to-one", relationships: [1, 2, 1, 98, 8, 1, 3, 9, 1, 4])
   }
 
   @Test func partialDefinitions() {

@@ -30,7 +30,8 @@ enum SampleSchema {
     author.destination = 2
     author.extensions = [4, 0]
     author.isOptional = false
-    var tags = Relationship("tags", to: "", isToMany: true, isOrdered: true, onDelete: .keep)
+    var tags = Relationship(
+      "tags", to: "", isToMany: true, isOrdered: true, onDelete: .keep, count: 3...300)
     tags.number = 7
     tags.destination = 1
     tags.isRemoved = true

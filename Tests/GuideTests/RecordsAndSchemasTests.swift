@@ -65,6 +65,14 @@ private struct Stop: Record {
     Property("place", \.place), Property("trip", \.trip).onDelete(.cascade))
 }
 
+private struct Walk: Record {
+  var name: String
+  var stops: [Reference<Place>]
+  static let entity = RecordEntity(
+    "Walk", Walk.init,
+    Property("name", \.name), Property("stops", \.stops).count(2...9))
+}
+
 /// The code of *Records and schemas*.
 @Suite struct RecordsAndSchemasTests {
   @Test func deleteRulesAndInverses() throws {
@@ -80,6 +88,17 @@ private struct Stop: Record {
     try store.write { tx in try tx.delete(japan) }
     print(try store.snapshot().count(of: Stop.self))  // 0
     #expect(try store.snapshot().count(of: Stop.self) == 0)
+  }
+
+  @Test func limitsOfReferences() throws {
+    let store = try Store(.memory, records: Place.self, Walk.self)
+    let error = #expect(throws: AnnalsError.self) {
+      try store.write { tx in
+        let nara = try tx.insert(Place(name: "Nara", latitude: nil))
+        try tx.insert(Walk(name: "short", stops: [nara.reference]))
+      }
+    }
+    #expect(error?.violations.map(\.rule) == [.minimumCount(2)])
   }
 
   @Test func referencesAndRules() throws {

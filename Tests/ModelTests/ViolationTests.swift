@@ -90,6 +90,13 @@ import Testing
     let violation = ValidationViolation(
       entity: "Post", key: "7", property: "title", rule: .maximumLength(3), value: .string("Foggy"))
     #expect(violation.description == "Post/7.title: \"Foggy\" is longer than 3")
+    let list = Value.objects([ObjectReference(entity: 1, row: 1)])
+    let few = ValidationViolation(
+      entity: "Post", key: "7", property: "tags", rule: .minimumCount(2), value: list)
+    #expect(few.description == "Post/7.tags: it has 1 object, fewer than 2")
+    let many = ValidationViolation(
+      entity: "Post", key: "7", property: "tags", rule: .maximumCount(0), value: list)
+    #expect(many.description == "Post/7.tags: it has 1 object, more than 0")
   }
 
   @Test(arguments: [

@@ -437,6 +437,10 @@ class Relationship:
             need(not items.get(1), "a required relationship with bytes")
             need(3 not in items or (len(items[3]) == 1 and items[3] != b"\0"), "no delete rule")
             items.get(5, b"").decode("utf-8")
+            least, most = (zigzag_item(items[tag]) if tag in items else None for tag in (7, 9))
+            need(least is most is None or self.flags & 1, "a count of a to-one relationship")
+            need(least is None or least > 0, "a least count of nothing")
+            need(most is None or (least or 0) <= most, "impossible limits of a count")
             has_rule = items.get(3) in (b"\1", b"\2", b"\3")
             self.indexed = not self.flags & 4 and (has_rule or 5 in items)
 
@@ -490,6 +494,13 @@ def definitions(c, in_change=False):
     entities = c.list(lambda c: Entity(c, in_change))
     increasing([e.number for e in entities], "entities")
     return entities
+
+
+def zigzag_item(b):
+    c = Cursor(b)
+    n = c.zigzag()
+    c.finish("a number of a definition")
+    return n
 
 
 def extension_area(c):

@@ -13,7 +13,7 @@ import Testing
         validation: Validation(minimum: 0, maximum: 9))
       Attribute("mood", .string, validation: Validation(maximumLength: 8, oneOf: ["glad", "calm"]))
       Relationship("place", to: "Place", onDelete: .cascade, inverse: "entries")
-      Relationship("others", to: "Place", isToMany: true, onDelete: .nullify)
+      Relationship("others", to: "Place", isToMany: true, onDelete: .nullify, count: ...5)
       Relationship("way", to: "Place", isToMany: true, isOrdered: true, onDelete: .keep)
       IndexDescription("pages", [IndexElement("pages")])
       IndexDescription("many", [IndexElement("mood")], where: .compare("pages", .greater, 5))
@@ -28,7 +28,7 @@ import Testing
         pages: int64, required, default 1, from 0, up to 9
         mood: string, length up to 8, one of "glad" "calm"
         place: Place, on delete cascade, inverse entries
-        others: any Place, on delete nullify
+        others: any Place, on delete nullify, count up to 5
         way: ordered Place
         index pages
         index many where pages > 5

@@ -70,4 +70,28 @@ import Testing
       ])
     #expect(found.map(\.severity) == [.warning])
   }
+
+  /// So can it leave out the objects of a relationship that has at least some.
+  @Test func everyListIsWithinItsLimits() throws {
+    let location = memoryFile()
+    let schema = Schema {
+      Entity("Line") { Attribute("id", .string) }
+      Entity("Stop") { Relationship("lines", to: "Line", isToMany: true, count: 1...4) }
+    }
+    let store = try Store(location, schema: schema)
+    try store.write { try $0.insert("Line", [:]) }
+    try store.close()
+    #expect(try Store(location, creates: false).verifyHistory() == [])
+    try LogFile.write(to: location.path, in: location.fileSystem) { log in
+      var batch = ChangeBatch(.insert, 2, 1, [])
+      _ = try log.append(TransactionEnvelope(timestamp: Timestamp(microseconds: 1)), &batch)
+    }
+    let found = try Store(location, creates: false).verifyHistory()
+    #expect(
+      found.map(\.message) == [
+        "1 object of Stop, the first is Stop#1, refers by lines to more or fewer objects than the "
+          + "rule says, at least 1 and at most 4. Add or remove some"
+      ])
+    #expect(found.map(\.severity) == [.warning])
+  }
 }

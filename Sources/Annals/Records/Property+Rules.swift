@@ -151,6 +151,23 @@ extension Property {
     relating("an inverse") { $0.inverseName = name }
   }
 
+  /// Limits the number of objects of a to-many relationship:
+  /// `Property("tags", \.tags).count(1...5)`, `.count(2...)` or `.count(...9)`.
+  ///
+  /// The end of a transaction counts, after delete rules: whatever leaves fewer or more references
+  /// is refused with `.invalidChange`. Without it, a relationship that the store has keeps its
+  /// limits; `.count(0...)` removes them. Opening a store in which objects are beyond new limits
+  /// throws `.invalidChange`, which lists them. Traps for an attribute, a relationship to at most
+  /// one object, and an empty range.
+  public func count(_ range: some RangeExpression<Int>) -> Property {
+    relating("limits of its count") {
+      guard $0.isToMany else {
+        stop("\(definition.name) has limits of its count, and is not to-many")
+      }
+      $0.count = range.relative(to: 0..<Int.max)
+    }
+  }
+
   private func relating(
     _ what: String, _ change: (inout RelationshipDefinition) -> Void
   ) -> Property {

@@ -176,6 +176,8 @@ package struct RelationshipDefinition: Sendable {
   package var deleteRuleOptions: DeleteRuleOptions = []
   /// The name of the inverse; nil for none.
   package var inverseName: String?
+  /// The limits of the number of objects; nil if it does not say.
+  package var count: Range<Int>?
 
   package init(
     destination: @escaping @Sendable () -> String, isToMany: Bool = false, isOrdered: Bool = false

@@ -29,7 +29,7 @@ extension RecordEntity {
             property.name, to: relationship.destination(), isOptional: !relationship.isRequired,
             isToMany: relationship.isToMany, isOrdered: relationship.isOrdered,
             onDelete: relationship.deleteRule, relationship.deleteRuleOptions,
-            inverse: relationship.inverseName))
+            inverse: relationship.inverseName, count: relationship.count))
       } else {
         entity.attributes.append(property.attribute)
       }

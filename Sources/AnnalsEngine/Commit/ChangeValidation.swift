@@ -3,7 +3,7 @@ import AnnalsState
 
 /// Checks all net changes of a transaction against the schema before the commit.
 struct ChangeValidation {
-  private let state: State
+  let state: State
   private let schema: Schema
   private let largeValues: any LargeValueSource
   /// Cached rules by entity number, for the next validation against the same schema.
@@ -59,6 +59,9 @@ struct ChangeValidation {
     }
     if entry.kind == .update, !allowsMissing { checkCleared(entry, rules, in: batch) }
     for rule in rules.rulesOfNumbers { try checkEqualKeys(rule, entry, rules, in: batch) }
+    if !allowsMissing {
+      for relationship in rules.limited { try checkCount(relationship, rules, entry, in: batch) }
+    }
     return rules.admitsLongObjects
   }
 
@@ -100,7 +103,7 @@ struct ChangeValidation {
   }
 
   /// The rules of the entity; nil if the schema does not define it.
-  private mutating func rules(of number: EntityNumber) -> EntityRules? {
+  mutating func rules(of number: EntityNumber) -> EntityRules? {
     let index = Int(number)
     // Writers never assign greater numbers, but a file may contain any.
     guard index <= SchemaLimits.entities else {
@@ -123,31 +126,6 @@ struct ChangeValidation {
       while position < end, batch.properties[position].property < property { position += 1 }
       if position == end || batch.properties[position].property != property {
         add(rules, entry, property, .required, .null)
-      }
-    }
-  }
-
-  /// Adds violations for all objects that lack a relationship which has become required since an
-  /// earlier schema. O(objects) for each such relationship.
-  mutating func checkNarrowed(
-    _ number: EntityNumber, since before: Schema
-  ) throws(AnnalsError) {
-    guard !allowsMissing, let rules = rules(of: number), !rules.entity.isRemoved else { return }
-    let known = before.entity(numbered: number)?.relationships ?? []
-    for relationship in rules.entity.relationships where relationship.isRequired {
-      let property = relationship.number
-      if known.contains(where: { $0.number == property && $0.isRequired }) { continue }
-      let reported = Set(
-        violations.lazy.filter { $0.property.hasSameBytes(as: relationship.name) }.map(\.object))
-      var rows = state.rows(of: number)
-      while let row = try AnnalsError.translating({ try rows.next() }) {
-        let object = ObjectReference(entity: number, row: row)
-        let isMissing = try AnnalsError.translating {
-          try state.value(number, row, property).isNull
-        }
-        if isMissing, !reported.contains(object) {
-          add(rules, object, property, .required, .null)
-        }
       }
     }
   }
@@ -206,7 +184,8 @@ struct ChangeValidation {
     add(rules, object, property, rule, value)
   }
 
-  private mutating func add(
+  /// Adds a violation, unless there are too many.
+  mutating func add(
     _ rules: EntityRules, _ object: ObjectReference, _ property: PropertyNumber,
     _ rule: ValidationRule, _ value: Value
   ) {

@@ -26,6 +26,8 @@ final class EntityRules: Sendable {
   private let relationships: ContiguousArray<Relationship?>
   /// The properties that must have a value, rising.
   let required: ContiguousArray<PropertyNumber>
+  /// The to-many relationships whose number of objects is limited.
+  let limited: [Relationship]
   /// Whether an object can become too long for one change.
   let admitsLongObjects: Bool
   /// The unique rules over numbers that may have several keys: doubles, and values of any kind.
@@ -59,6 +61,7 @@ final class EntityRules: Sendable {
     self.relationships = relationships
     self.uniqueProperties = uniqueProperties
     rulesOfNumbers = entity.uniqueRulesOfNumbers
+    limited = entity.relationships.filter(\.hasCountLimit)
     required = ContiguousArray(
       (entity.attributes.filter(\.mustHaveValue).map(\.number)
         + entity.relationships.filter(\.isRequired).map(\.number)).sorted())

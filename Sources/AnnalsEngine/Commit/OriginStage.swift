@@ -67,7 +67,7 @@ extension StoreWriter {
       metadata: metadata, schemaChange: draft.schemaChange, opening: origin.opening)
     if origin.timestamp == nil { keepOrder(&envelope) }
     envelope.features = origin.features
-    if envelope.schemaChange.contains(where: \.hasReferenceIndex) {
+    if envelope.schemaChange.contains(where: \.hasRelationshipRules) {
       envelope.features.formUnion(.references)
     }
     if let erasure = origin.erasure { ErasureCodec.append(erasure, to: &envelope.extensions) }

@@ -6,7 +6,8 @@ struct ReferenceChecks {
   /// How many name objects that do not exist, where no delete rule forbids that.
   private(set) var danglingCount = 0
   /// What no writer of this version leaves, but one that does not know the rules may: relationships
-  /// that every object must have, and that some lack; references that dangle in spite of a rule.
+  /// that every object must have, and that some lack; references that dangle in spite of a rule;
+  /// more or fewer references than the limits allow.
   private(set) var findings: [StoreFinding] = []
 
   /// Some objects with the same defect.
@@ -36,7 +37,7 @@ struct ReferenceChecks {
     _ relationship: Relationship, of entity: Entity, in state: State
   ) throws(StateFault) {
     let hasRule = relationship.hasDeleteRule
-    var (without, dangling) = (Defect(), Defect())
+    var (without, dangling, beyond) = (Defect(), Defect(), Defect())
     var rows = state.rows(of: entity.number)
     while let row = try rows.next() {
       let value = try state.value(entity.number, row, relationship.number)
@@ -44,6 +45,11 @@ struct ReferenceChecks {
         if hasRule { dangling.note(row) } else { danglingCount += 1 }
       }
       if value.isNull, relationship.isRequired { without.note(row) }
+      if relationship.hasCountLimit, !value.isErased,
+        relationship.countViolation(value.targets.count) != nil
+      {
+        beyond.note(row)
+      }
     }
     if without.count > 0 {
       tell(
@@ -56,6 +62,20 @@ struct ReferenceChecks {
         "by \(relationship.name) to deleted objects, which the delete rule "
           + "\(relationship.deleteRule?.rawValue ?? "") rules out. Set others, or clear it")
     }
+    if beyond.count > 0 { tellLimits(beyond, relationship, of: entity, in: state) }
+  }
+
+  private mutating func tellLimits(
+    _ beyond: Defect, _ relationship: Relationship, of entity: Entity, in state: State
+  ) {
+    let limits = [
+      relationship.minimumCount.map { "at least \($0)" },
+      relationship.maximumCount.map { "at most \($0)" },
+    ]
+    tell(
+      beyond, of: entity, in: state, ("refers", "refer"),
+      "by \(relationship.name) to more or fewer objects than the rule says, "
+        + limits.compactMap { $0 }.joined(separator: " and ") + ". Add or remove some")
   }
 
   private mutating func tell(

@@ -135,6 +135,9 @@ extension SchemaCodec {
     if flags & 8 != 0 {
       let area = try ExtensionArea.readSome(&reader)
       relationship.extensions = try DefinitionItems.adopt(area, into: &relationship, at: reader)
+      if relationship.minimumCount == 0 || relationship.countProblem != nil {
+        throw reader.invalid("limits of a count that none has")
+      }
     }
     return relationship
   }

@@ -48,8 +48,10 @@ package struct EntityChange: Hashable, Sendable {
       }
   }
 
-  /// Whether it defines a relationship of which the store keeps who refers to each object.
-  package var hasReferenceIndex: Bool { definition.relationships.contains(where: \.isIndexed) }
+  /// Whether it defines a relationship that makes the file one with rules of references.
+  package var hasRelationshipRules: Bool {
+    definition.relationships.contains(where: \.hasStoredRule)
+  }
 
   /// The number of the entity.
   package var number: EntityNumber { definition.number }

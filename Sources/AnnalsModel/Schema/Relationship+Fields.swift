@@ -43,9 +43,28 @@ extension Relationship: Definition {
         return nil
       },
     .text("inverse", \.inverseName).said("inverse").item(5, "name of the inverse").declared(),
+    // A least number of 0 is none.
+    DefinitionField("minimumCount", .whole) {
+      $0.minimumCount == 0 ? nil : $0.minimumCount.map { .whole($0) }
+    } set: {
+      if case .whole(let least) = $1 { $0.minimumCount = least }
+    }.said("count from").item(7, "least number of objects")
+      .grows { stored, needed in
+        // Both limits are declared at once; what is stored is checked at the end.
+        if needed.minimumCount == nil, needed.maximumCount == nil { return nil }
+        stored.adoptLimits(of: needed)
+        return nil
+      },
+    .whole("maximumCount", \.maximumCount).said("count up to").item(9, "most objects"),
     .flag("removed", \.isRemoved),
     .number("toNumber", \.destination),
   ]
+
+  /// Takes the limits of a declaration; a least number of 0 is none.
+  package mutating func adoptLimits(of declared: Relationship) {
+    minimumCount = declared.minimumCount == 0 ? nil : declared.minimumCount
+    maximumCount = declared.maximumCount
+  }
 
   /// A stored relationship, or one in JSON: what does not say so has no rule.
   package init() { self.init("", to: "", onDelete: .keep) }

@@ -21,6 +21,11 @@ public struct Relationship: Hashable, Sendable {
   public var deleteRule: DeleteRule?
   /// What a declaration says besides the rule; never stored.
   package var deleteRuleOptions: DeleteRuleOptions = []
+  /// The least number of objects in a to-many relationship; nil for none, and in a declaration that
+  /// has neither limit.
+  public var minimumCount: Int64?
+  /// The greatest number of objects in a to-many relationship; nil for none.
+  public var maximumCount: Int64?
   /// The name under which the destination has the objects that refer to it; nil for none.
   public var inverseName: String?
   /// The items of the definition's extension area; see `Entity.extensions`.
@@ -35,10 +40,15 @@ public struct Relationship: Hashable, Sendable {
   /// the store has keeps its rule, `.keep` in stores made before there were rules. Where it gets a
   /// rule that it had not, references to deleted objects are an error, unless the options clear
   /// them. `inverse` is the name under which the destination has the objects that refer to it.
+  ///
+  /// `count` limits the number of objects in a to-many relationship: `1...5`, `2...`, `...9`. The
+  /// end of a transaction counts, after delete rules. Without it, one that the store has keeps its
+  /// limits; `0...` removes them.
   public init(
     _ name: String, to destinationName: String, isOptional: Bool = true, isToMany: Bool = false,
     isOrdered: Bool = false, onDelete deleteRule: DeleteRule? = nil,
-    _ deleteRuleOptions: DeleteRuleOptions = [], inverse: String? = nil
+    _ deleteRuleOptions: DeleteRuleOptions = [], inverse: String? = nil,
+    count: (any RangeExpression<Int>)? = nil
   ) {
     self.name = name
     self.destinationName = destinationName
@@ -48,6 +58,7 @@ public struct Relationship: Hashable, Sendable {
     self.deleteRule = deleteRule
     self.deleteRuleOptions = deleteRuleOptions
     inverseName = inverse
+    if let count { limitCount(to: count) }
   }
 }
 
@@ -60,6 +71,39 @@ extension Relationship {
 
   /// Whether a deletion has an effect on what refers to the object.
   package var hasDeleteRule: Bool { !isRemoved && (deleteRule ?? .keep) != .keep }
+
+  /// Limits the number of objects; `0...` states that there is no limit. Traps for an empty range.
+  package mutating func limitCount(to range: some RangeExpression<Int>) {
+    let range = range.relative(to: 0..<Int.max)
+    precondition(!range.isEmpty, "a relationship's limits leave no count")
+    maximumCount = range.upperBound == .max ? nil : Int64(range.upperBound - 1)
+    minimumCount = range.lowerBound > 0 || maximumCount == nil ? Int64(range.lowerBound) : nil
+  }
+
+  /// Whether the number of its objects is limited.
+  package var hasCountLimit: Bool {
+    !isRemoved && ((minimumCount ?? 0) > 0 || maximumCount != nil)
+  }
+
+  /// The limit that so many objects are beyond; nil if they are within both.
+  package func countViolation(_ count: Int) -> ValidationRule? {
+    if let minimumCount, count < minimumCount { return .minimumCount(minimumCount) }
+    if let maximumCount, count > maximumCount { return .maximumCount(maximumCount) }
+    return nil
+  }
+
+  /// Why the limits are impossible; nil if they are not.
+  package var countProblem: String? {
+    if minimumCount == nil, maximumCount == nil { return nil }
+    if !isToMany { return "only a to-many relationship has limits of its count" }
+    let least = minimumCount ?? 0
+    if least < 0 { return "the least number of objects cannot be negative" }
+    if let most = maximumCount, most < least { return "its limits leave no number of objects" }
+    return nil
+  }
+
+  /// Whether a file that has it has an optional feature: one with a reference index or a limit.
+  package var hasStoredRule: Bool { isIndexed || minimumCount != nil || maximumCount != nil }
 
   /// Whether the store keeps who refers to each object: for a delete rule or an inverse.
   package var isIndexed: Bool { hasDeleteRule || !isRemoved && inverseName != nil }

@@ -97,6 +97,7 @@ extension SchemaMerge {
     added.destinationName = ""
     added.deleteRule = required.deleteRule ?? required.usualDeleteRule
     added.deleteRuleOptions = []
+    added.adoptLimits(of: required)
     names.relationships.insert(added.name, at: schema.entities[index].relationships.count)
     schema.entities[index].relationships.append(added)
   }

@@ -102,6 +102,9 @@ extension Entity {
           "a required relationship cannot be cleared: its delete rule is deny, cascade or keep"
         result.append(SchemaConflict(.incompatibleRelationship, name, relationship.name, reason))
       }
+      if let reason = relationship.countProblem {
+        result.append(SchemaConflict(.incompatibleRelationship, name, relationship.name, reason))
+      }
       let destination = destinationName(relationship)
       if !isEntity(destination) {
         result.append(

@@ -35,6 +35,10 @@ public enum ValidationRule: Hashable, Sendable {
   /// No object refers to a deleted one, by a relationship whose delete rule denies that; the
   /// payload is the deleted one.
   case noReference(to: ObjectReference)
+  /// A to-many relationship has at least so many objects.
+  case minimumCount(Int64)
+  /// A to-many relationship has at most so many objects.
+  case maximumCount(Int64)
   /// The entity has a property with the given name.
   case knownProperty
 }
@@ -112,6 +116,8 @@ extension ValidationRule {
     case .existing(let object): "there is no object \(other ?? "#\(object.row)")"
     case .noReference(let object):
       "it refers to \(other ?? "#\(object.row)"), which cannot be deleted as long as it does"
+    case .minimumCount(let least): "it has \(given), fewer than \(least)"
+    case .maximumCount(let most): "it has \(given), more than \(most)"
     case .knownProperty: "there is no such property"
     }
   }

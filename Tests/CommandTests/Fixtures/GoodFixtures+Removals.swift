@@ -105,4 +105,39 @@ extension FixtureRecipe {
     try store.checkpoint()
     try store.write { try $0.delete(id(stops[4])) }
   }
+
+  /// Limits of the number of references: both, each alone, loosened, removed and declared again,
+  /// before and behind a checkpoint.
+  static func referenceCounts(in store: Store) throws {
+    func schema(_ pair: any RangeExpression<Int>) -> Schema {
+      Schema {
+        Entity("Stop") {
+          Attribute("name", .string, isOptional: false, isUnique: true)
+          Relationship("near", to: "Stop", isToMany: true, onDelete: .nullify, count: 1...3)
+          Relationship("far", to: "Stop", isToMany: true, onDelete: .keep, count: ...300)
+          Relationship(
+            "pair", to: "Stop", isToMany: true, isOrdered: true, inverse: "pairs", count: pair)
+        }
+      }
+    }
+    try store.require(schema(2...2))
+    let ids = try store.write { tx in
+      let ids = try (0..<4).map { try tx.insert("Stop", ["name": .string("s\($0)")]) }
+      let stops = ids.map { ObjectReference($0) }
+      for (place, id) in ids.enumerated() {
+        let next = [stops[(place + 1) % 4], stops[(place + 2) % 4]]
+        try tx.update(
+          id, ["near": .objects(Array(stops[...(place % 3)])), "pair": .objects(next)])
+      }
+      return ids
+    }
+    try store.require(schema(1...))
+    try store.checkpoint()
+    try store.require(schema(0...))
+    try store.write { tx in
+      try tx.update(ids[2], ["pair": .null, "far": .objects([ObjectReference(ids[3])])])
+      try tx.delete(ids[1])
+    }
+    try store.require(schema(...4))
+  }
 }

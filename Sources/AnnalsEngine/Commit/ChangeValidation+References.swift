@@ -1,0 +1,71 @@
+import AnnalsModel
+import AnnalsState
+
+// Rules of references that a single value does not show: how many there are, and whether objects
+// that a transaction leaves alone obey a rule which it declares.
+
+extension ChangeValidation {
+  /// Adds a violation if an object that a change inserts, or whose list it changes, is beyond a
+  /// limit of the relationship. O(list).
+  mutating func checkCount(
+    _ relationship: Relationship, _ rules: EntityRules, _ entry: ChangeEntry, in batch: ChangeBatch
+  ) throws(AnnalsError) {
+    let isTouched = entry.propertyRange.contains {
+      batch.properties[$0].property == relationship.number
+    }
+    guard isTouched || entry.kind == .insert else { return }
+    try checkCount(
+      relationship, rules, of: ObjectReference(entity: entry.entity, row: entry.row))
+  }
+
+  /// Rules do not apply to an erased list. Its references count, whether or not their objects are
+  /// there.
+  private mutating func checkCount(
+    _ relationship: Relationship, _ rules: EntityRules, of object: ObjectReference
+  ) throws(AnnalsError) {
+    let value = try AnnalsError.translating {
+      try state.value(object.entity, object.row, relationship.number)
+    }
+    let targets = value.targets
+    guard !value.isErased, let rule = relationship.countViolation(targets.count) else { return }
+    add(rules, object, relationship.number, rule, .objects(targets))
+  }
+
+  /// Adds violations for all objects that break a rule of a relationship which an earlier schema
+  /// did not have: that there is one, or how many there are. O(objects) for each such relationship.
+  mutating func checkNarrowed(
+    _ number: EntityNumber, since before: Schema
+  ) throws(AnnalsError) {
+    guard !allowsMissing, let rules = rules(of: number), !rules.entity.isRemoved else { return }
+    let known = before.entity(numbered: number)?.relationships ?? []
+    for relationship in rules.entity.relationships {
+      let old = known.first { $0.number == relationship.number }
+      let isNew = relationship.isRequired && old?.isRequired != true
+      let isLimited = relationship.hasCountLimit && !relationship.isLooser(than: old)
+      guard isNew || isLimited else { continue }
+      let reported = Set(
+        violations.lazy.filter { $0.property.hasSameBytes(as: relationship.name) }.map(\.object))
+      var rows = state.rows(of: number)
+      while let row = try AnnalsError.translating({ try rows.next() }) {
+        let object = ObjectReference(entity: number, row: row)
+        if reported.contains(object) { continue }
+        if isLimited {
+          try checkCount(relationship, rules, of: object)
+        } else if try AnnalsError.translating({
+          try state.value(number, row, relationship.number).isNull
+        }) {
+          add(rules, object, relationship.number, .required, .null)
+        }
+      }
+    }
+  }
+}
+
+extension Relationship {
+  /// Whether every count within the limits of the other is within these.
+  fileprivate func isLooser(than other: Relationship?) -> Bool {
+    guard let other, !other.isRemoved else { return false }
+    return (minimumCount ?? 0) <= (other.minimumCount ?? 0)
+      && (maximumCount ?? .max) >= (other.maximumCount ?? .max)
+  }
+}
