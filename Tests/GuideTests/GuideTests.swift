@@ -11,6 +11,7 @@ import Testing
   static let articles = [
     "GettingStarted", "RecordsAndSchemas", "QueriesAndLiveViews", "Timelines", "ReadingThePast",
     "SeveralProcesses", "Servers", "TestingInMemory", "ImportAndExport", "Errors",
+    "EditingContexts",
   ]
 
   @Test(arguments: articles) func everyBlockIsCompiledAndRun(_ article: String) throws {

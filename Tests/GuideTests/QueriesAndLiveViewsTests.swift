@@ -123,7 +123,7 @@ private func diary() throws -> Store {
 
     let list = try LiveRows(store.live(Fetch(Entry.self).sorted(by: \.date)))
     print(list.rows.count, list.diff.inserts.count)
-    list.view.change(to: Fetch(Entry.self).sorted(by: .descending(\.pages)))
+    list.change(to: Fetch(Entry.self).sorted(by: .descending(\.pages)))
     #expect(list.rows.count == 3)
   }
 

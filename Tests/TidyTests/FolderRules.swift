@@ -5,13 +5,13 @@ enum FolderRules {
   /// has no folders, or some that use one another.
   static let orders: [String: [String]] = [
     "Annals": [
-      "", "Reading", "History", "Projections", "Records", "Queries", "Store",
+      "", "Reading", "History", "Projections", "Records", "Queries", "Store", "Editing",
       "Consumers", "Live", "Timelines", "Maintenance",
     ],
     "AnnalsCommand": ["Arguments", "Output", "Git", "Picture", "Timelines", "Commands", ""],
     "AnnalsEngine": [
       "Errors", "Options", "Reading", "States", "Head", "History", "Merging", "Commit",
-      "Consumers", "Verify", "Maintenance",
+      "Editing", "Consumers", "Verify", "Maintenance",
     ],
     "AnnalsExchange": ["JSON", "", "Programs"],
     "AnnalsFormat": [

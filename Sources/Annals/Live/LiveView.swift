@@ -18,7 +18,7 @@ public final class LiveView<Row: Sendable>: AsyncSequence, Sendable {
   public typealias Element = LiveUpdate<Row>
 
   let core: LiveCore
-  private let read: RowList<Row>.Reader
+  let read: RowList<Row>.Reader
 
   init(
     _ store: Store, _ source: LiveSource, _ read: @escaping RowList<Row>.Reader,

@@ -20,6 +20,10 @@ public struct Commit<Value> {
   /// Empty without a policy.
   public internal(set) var mergedObjects: [ObjectID: ObjectID] = [:]
 
+  /// The objects that an editing context inserted, and that have got other ids since others have
+  /// used theirs: the id until now, and the one that it has. Empty for writes.
+  public internal(set) var movedObjects: [ObjectID: ObjectID] = [:]
+
   package init(value: Value, token: Token, conflicts: [PropertyConflict] = []) {
     self.value = value
     self.token = token
@@ -31,12 +35,25 @@ public struct Commit<Value> {
     var value: Value?
     let result = try commit(&value)
     guard let value else { preconditionFailure("a commit returned without having run its closure") }
+    self.init(value, result)
+  }
+
+  /// The value that a closure returned, and what its commit came to.
+  init(_ value: Value, _ result: CommitResult) {
     self.init(value: value, token: result.token, conflicts: result.conflicts)
-    let store = token.store
-    for (inserted, stored) in result.mergedObjects {
-      let id = ObjectID(store: store, entity: inserted.entity, row: inserted.row)
-      mergedObjects[id] = ObjectID(store: store, entity: stored.entity, row: stored.row)
+    mergedObjects = Commit.ids(result.mergedObjects, of: token.store)
+    movedObjects = Commit.ids(result.moves, of: token.store)
+  }
+
+  private static func ids(
+    _ pairs: [ObjectReference: ObjectReference], of store: RawUUID
+  ) -> [ObjectID: ObjectID] {
+    var result: [ObjectID: ObjectID] = [:]
+    for (old, new) in pairs {
+      let id = ObjectID(store: store, entity: old.entity, row: old.row)
+      result[id] = ObjectID(store: store, entity: new.entity, row: new.row)
     }
+    return result
   }
 }
 

@@ -86,7 +86,9 @@ extension StoreWriter {
   ) throws -> CommitResult {
     let isNewest = draft.number == head.newestPosition.number
     if isNewest, !draft.deletions.isEmpty { _ = try draft.apply(deleteRules(of: draft)) }
-    if !preconditions.isEmpty { try preconditions.check(after: draft, on: newest) }
+    if !preconditions.isEmpty, isNewest || preconditions.policy != nil {
+      try preconditions.check(after: draft, on: newest)
+    }
     if !isNewest { try merge(&draft, if: preconditions) }
     try draft.origin.requireStorable(after: head.newestPosition.number)
     try draft.checkUniqueness()

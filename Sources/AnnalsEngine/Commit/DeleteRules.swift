@@ -43,7 +43,7 @@ package struct DeleteRules: Sendable {
 }
 
 /// What a delete rule did to an object, and the deletion that was the cause.
-struct DeletionEffect {
+struct DeletionEffect: Sendable {
   /// The object that was deleted, or whose reference was cleared.
   let object: ObjectReference
   /// The deleted object that it referred to.
@@ -61,11 +61,13 @@ extension Draft {
   )
 
   /// Deletes what refers to the objects that the draft deletes, or clears the references, as the
-  /// rules say; adds a violation for each deletion that is denied.
+  /// rules say; adds a violation for each deletion that is denied, unless `denies` is false.
   ///
   /// Works in rounds: what one deletes is what the next looks at, so cycles end. Returns what it
   /// did, in that order, which depends on numbers alone. O(effects log objects).
-  mutating func apply(_ rules: DeleteRules) throws(AnnalsError) -> [DeletionEffect] {
+  mutating func apply(
+    _ rules: DeleteRules, denies: Bool = true
+  ) throws(AnnalsError) -> [DeletionEffect] {
     if deletions.isEmpty || rules.isEmpty { return [] }
     var effects: [DeletionEffect] = []
     var denied: [(target: ObjectReference, source: DeleteRules.Source)] = []
@@ -79,7 +81,7 @@ extension Draft {
       for referrer in try referrers(to: gone, rules, &denied) { try follow(referrer, &effects) }
       gone = ContiguousArray(effects[before...].lazy.filter { $0.cleared == nil }.map(\.object))
     }
-    try check(denied)
+    if denies { try check(denied) }
     if !effects.isEmpty { touched.move(effects.map(\.object), before: deletions) }
     return effects
   }

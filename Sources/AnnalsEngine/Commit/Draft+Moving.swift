@@ -8,12 +8,17 @@ import AnnalsState
 
 extension Draft {
   /// The same changes in a draft of the turn, on the same state with the newest schema; also where
-  /// new objects have moved, for those that have. O(what is touched).
+  /// new objects have moved, for those that have. Without `pending`, held large values stay held.
+  /// O(what is touched); O(1) for a draft of the newest state that holds no large value.
   ///
   /// Throws `.invalidArgument` if others have committed since, and the draft changes the schema.
   func moved(
-    to version: StoreVersion, _ pending: PendingLargeValues
+    to version: StoreVersion, _ pending: PendingLargeValues? = nil
   ) throws(AnnalsError) -> (draft: Draft, moves: [ObjectReference: ObjectReference]) {
+    let held = largeValues as? HeldLargeValues
+    if let pending, number == version.head.number, held?.isEmpty ?? false {
+      return (given(to: pending, version), [:])
+    }
     var newBase = base
     if number < version.head.number {
       guard changedEntities.isEmpty else {
@@ -23,20 +28,35 @@ extension Draft {
             + "recorded. Change the schema in a write of its own")
       }
       if base.schema != version.state.schema { newBase.changeSchema(version.state.schema.entities) }
-      newBase.adoptNextRows(of: version.state)
     }
+    newBase.adoptNextRows(of: version.state)
     var result = Draft(
       origin, base: newBase, number: number, working: newBase, store: version.store,
-      records: version.records, largeValues: pending)
+      records: version.records, largeValues: pending ?? largeValues)
+    result.opening = opening
     result.define(changedEntities.sorted().compactMap { schema.entity(numbered: $0) })
-    result.violations = violations
     result.erasedAgain = erasedAgain
     result.earlier = earlier
     let moves = try makeObjects(in: &result)
+    result.violations = violations.map { $0.moved(moves) }
     // In the order in which this draft has touched them.
     result.touched = TouchedObjects()
     for object in touched.list { try copy(object, into: &result, moves) }
     return (result, moves)
+  }
+
+  /// The same draft, with the large values of a turn.
+  private func given(to pending: PendingLargeValues, _ version: StoreVersion) -> Draft {
+    var result = Draft(
+      origin, base: base, number: number, working: reader.state, store: version.store,
+      records: version.records, largeValues: pending)
+    result.touched = touched
+    result.deletions = deletions
+    result.changedEntities = changedEntities
+    result.violations = violations
+    result.erasedAgain = erasedAgain
+    result.earlier = earlier
+    return result
   }
 
   /// Makes the objects that this draft has inserted or revived in another draft. Returns where they
@@ -96,7 +116,7 @@ extension Draft {
   ) throws(AnnalsError) -> Value {
     let value = try value(object, property)
     switch value {
-    case .large(let large) where HeldLargeValues.holds(large):
+    case .large(let large) where HeldLargeValues.holds(large) && !(largeValues is HeldLargeValues):
       return .large(
         try largeValues.add(try self.largeValues.bytes(of: large), tag: large.tag))
     case .object(let reference): return .object(moves[reference] ?? reference)
@@ -121,14 +141,12 @@ extension StoreWriter {
   /// value.
   package func makeDraft(_ origin: TransactionOrigin) -> Draft {
     let version = head.published
-    return Draft(
-      origin, base: version.state, number: version.head.number, working: version.state,
-      store: log.store, records: version.records,
-      largeValues: HeldLargeValues(stored: LogLargeValues(version.view)))
+    return version.makeDraft(origin, HeldLargeValues(stored: LogLargeValues(version.view)))
   }
 
   /// Commits a draft that was filled outside of a write. If others have committed since it began,
-  /// its changes are merged into theirs by the policy; without one, conflicts refuse it.
+  /// its changes are merged into theirs by the policy; without one, it is refused if both changed
+  /// one property.
   ///
   /// If it throws, no trace remains, except where the error says otherwise (`outcomeUnknown`), and
   /// the draft can be committed again.
@@ -148,16 +166,66 @@ extension StoreWriter {
       let version = newest
       try preconditions.check(before: version)
       var preconditions = preconditions
+      var given = given
+      let token = try version.position(of: given)
       if given.number < version.head.number {
-        preconditions.basedOn = try version.token(of: given.number)
-        preconditions.policy = preconditions.policy ?? .error
+        preconditions.basedOn = token
+        given = try given.withoutRuleEffects()
       }
+      given.adoptRuleEffects()
       var (draft, moves) = try given.moved(to: version, pending)
-      var result = try append(&draft, if: preconditions, pending)
+      var result: CommitResult
+      do {
+        result = try append(&draft, if: preconditions, pending)
+      } catch let error as AnnalsError {
+        throw error.naming(asGiven: moves)
+      }
       result.moves = moves
       result.nameAsGiven(moves)
       return result
     }
+  }
+}
+
+extension StoreVersion {
+  /// An empty draft of this state.
+  func makeDraft(_ origin: TransactionOrigin, _ largeValues: HeldLargeValues) -> Draft {
+    var draft = Draft(
+      origin, base: state, number: head.number, working: state, store: store, records: records,
+      largeValues: largeValues)
+    draft.opening = head.openingID
+    return draft
+  }
+
+  /// Where history begins that a draft lacks: after the transaction that it is based on, or the
+  /// base if that was pruned. A draft holds its own base, so it can be merged all the same.
+  ///
+  /// Throws `.lostBranch` and `.beyondHead` if the transaction is not of this history.
+  func position(of draft: Draft) throws(AnnalsError) -> Token {
+    let token = Token(store: store, number: draft.number, opening: draft.opening)
+    guard draft.number >= view.base else { return try self.token(of: view.base) }
+    _ = try number(after: token)
+    return token
+  }
+}
+
+extension AnnalsError {
+  /// Names the objects of violations by the ids that they had in the draft as it was given.
+  fileprivate func naming(
+    asGiven moves: [ObjectReference: ObjectReference]
+  ) -> AnnalsError {
+    if violations.isEmpty || moves.isEmpty { return self }
+    let given = Dictionary(uniqueKeysWithValues: moves.map { ($0.value, $0.key) })
+    return .invalidChange(violations.map { $0.moved(given) })
+  }
+}
+
+extension ValidationViolation {
+  /// The violation with the object's new id.
+  fileprivate func moved(_ moves: [ObjectReference: ObjectReference]) -> ValidationViolation {
+    var result = self
+    result.object = object.map { moves[$0] ?? $0 }
+    return result
   }
 }
 

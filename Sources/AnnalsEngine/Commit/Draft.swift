@@ -18,11 +18,15 @@ package struct Draft {
   package private(set) var base: State
   /// The number of the transaction after which `base` is the state.
   package let number: Int64
+  /// The opening that wrote that transaction; 0 if it is not known.
+  var opening: UInt64 = 0
   /// Reads the working state: the one before, with the draft's changes.
   @usableFromInline package internal(set) var reader: StateReader
   package internal(set) var touched = TouchedObjects()
   /// The objects that were deleted, but for those that a rule deletes; some may have been revived.
   var deletions: ContiguousArray<ObjectReference> = []
+  /// What delete rules did so far, in a draft that is kept outside of a write.
+  var ruleEffects: ContiguousArray<RuleEffect> = []
   /// Where new large values go: written ahead to the log, or held until the draft is committed.
   package let largeValues: any LargeValueSink
   /// Who writes, when, and how. Variable, since a reader of another store's records may learn it
@@ -33,7 +37,7 @@ package struct Draft {
   /// Violations by values that could not be stored in the working state at all.
   package var violations: [ValidationViolation] = []
   /// Why the draft cannot be committed: an operation failed and could not be undone.
-  package private(set) var failure: AnnalsError?
+  package internal(set) var failure: AnnalsError?
   /// The properties that were set by value, whether or not that changed them, for the check of a
   /// write that is based on an earlier state; nil for other writes.
   var assigned: Set<AssignedProperty>?

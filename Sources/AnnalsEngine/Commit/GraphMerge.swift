@@ -14,6 +14,8 @@ struct GraphMerge {
   private let rules: DeleteRules
   /// The conflicts, which the policy resolves or, with `.error`, refuses.
   private(set) var conflicts: [MergeConflict] = []
+  /// What the rules did, and the states before: the write's, and the newest with its changes.
+  private(set) var effects: [(list: [DeletionEffect], before: State)] = []
   /// The objects that the write deletes and that are kept.
   private var kept: Set<ObjectReference> = []
 
@@ -29,6 +31,7 @@ struct GraphMerge {
     while true {
       var own = draft
       try own.revive(kept.sorted(), as: basis.base)
+      let before = own.reader.state
       let effects = try own.apply(rules)
       var (result, found) = try own.merged(into: version, from: basis)
       guard !rules.isEmpty else {
@@ -36,11 +39,15 @@ struct GraphMerge {
         return result
       }
       try resolveLost(in: &result, &found)
+      let united = result.reader.state
       let late = try result.apply(rules)
       for effect in late { found.append(try conflict(effect)) }
       keep(found)
       let more = try deletionsToKeep(of: draft, in: result, effects, late)
-      if more.isEmpty { return result }
+      if more.isEmpty {
+        self.effects = [(effects, before), (late, united)]
+        return result
+      }
       kept.formUnion(more)
     }
   }

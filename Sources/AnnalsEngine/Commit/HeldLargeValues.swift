@@ -7,13 +7,19 @@ import AnnalsStorage
 /// New ones stay in memory until the draft is committed, under numbers that no store gives. Safe on
 /// any thread.
 package final class HeldLargeValues: LargeValueSink {
-  private let stored: any LargeValueSource
+  private let stored: Locked<any LargeValueSource>
   private let held = Locked<[ContiguousArray<UInt8>]>([])
   /// The lowest number of a held value.
   private static let firstNumber: UInt64 = 1 << 63
 
   /// None yet; `stored` reads those of the store.
-  package init(stored: any LargeValueSource) { self.stored = stored }
+  package init(stored: any LargeValueSource) { self.stored = Locked(stored) }
+
+  /// Whether none is held.
+  var isEmpty: Bool { held.withLock { $0.isEmpty } }
+
+  /// Reads those of the store from here on from another generation of it.
+  func read(from source: any LargeValueSource) { stored.withLock { $0 = source } }
 
   /// Keeps the bytes in memory.
   package func add(
@@ -29,7 +35,9 @@ package final class HeldLargeValues: LargeValueSink {
   }
 
   package func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
-    guard HeldLargeValues.holds(value) else { return try stored.bytes(of: value) }
+    guard HeldLargeValues.holds(value) else {
+      return try stored.withLock { $0 }.bytes(of: value)
+    }
     return held.withLock { $0[Int(value.number - HeldLargeValues.firstNumber)] }
   }
 

@@ -5,8 +5,8 @@ import AnnalsState
 // The conflicts of a merge by names, with the transactions of the others.
 
 extension Preconditions {
-  /// The conflicts of a merge, for the caller. Throws them with `.error`. Reads the history since
-  /// the base if there are any.
+  /// The conflicts of a merge, for the caller. Throws them with `.error`, and without a policy.
+  /// Reads the history since the base if there are any.
   func resolved(
     _ conflicts: [MergeConflict], on version: StoreVersion
   ) throws(AnnalsError) -> [PropertyConflict] {
@@ -14,7 +14,7 @@ extension Preconditions {
     let changes = try LastChanges(
       of: Set(conflicts.map(\.object)), in: version, after: basedOn.number)
     let result = conflicts.map { PropertyConflict($0, in: version, changes) }
-    guard policy != .error else { throw refusal(basedOn, result) }
+    guard let policy, policy != .error else { throw refusal(basedOn, result) }
     return result
   }
 }

@@ -16,12 +16,14 @@ extension Preconditions {
 }
 
 extension StoreWriter {
-  /// Merges the draft into the newest state by the policy; without one, conflicts refuse it.
+  /// Merges the draft into the newest state by the policy; without one, it is refused if both sides
+  /// changed one property.
   func merge(_ draft: inout Draft, if preconditions: Preconditions) throws {
     let version = newest
     let basis = MergeBasis(
-      base: draft.base, policy: preconditions.policy ?? .error,
-      erased: try version.erasures(after: draft.number).flatMap(\.erasure.targets))
+      base: draft.base, policy: preconditions.policy,
+      erased: try version.erasures(after: max(draft.number, version.view.base))
+        .flatMap(\.erasure.targets))
     var merge = GraphMerge(basis, version, deleteRules(of: draft))
     draft = try merge.run(draft)
     draft.conflicts = try preconditions.resolved(merge.conflicts, on: version)

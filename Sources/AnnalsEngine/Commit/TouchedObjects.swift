@@ -13,6 +13,16 @@ package struct TouchedObjects {
     list.append(object)
   }
 
+  /// Adds an object that this transaction made, and that may have been deleted and is made again.
+  mutating func insertNew(_ object: ObjectReference) {
+    if list.count < 8 {
+      if !list.contains(object) { list.append(object) }
+      return
+    }
+    if seen.count != list.count { seen = Set(list) }
+    if seen.insert(object).inserted { list.append(object) }
+  }
+
   /// Adds an object that existed before the transaction, unless it was added already.
   mutating func insert(_ object: ObjectReference) {
     // Most transactions touch one object, perhaps many times; they need no hashing.

@@ -40,10 +40,13 @@ public final class WriteTransaction {
     on version: @autoclosure () -> StoreVersion
   ) throws {
     if !preconditions.isEmpty { basis = (preconditions, version()) }
-    defer {
-      isOpen = false
-      basis = nil
-    }
+    defer { basis = nil }
+    try run(body)
+  }
+
+  /// Runs a closure that fills the draft, based on nothing else; after it any call traps.
+  func run(_ body: (WriteTransaction) throws -> Void) throws {
+    defer { isOpen = false }
     try body(self)
     if let failure = content.failure { throw failure }
   }

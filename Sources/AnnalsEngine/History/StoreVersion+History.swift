@@ -9,6 +9,14 @@ extension StoreVersion {
     Glossary(view, store: store, records: records)
   }
 
+  /// As `glossary()`, with large values that the store may not have.
+  func glossary(reading largeValues: any LargeValueSource) -> Glossary {
+    let known = glossary()
+    return Glossary(
+      store: known.store, names: known.nameTable, openings: known.openings,
+      schemas: known.schemas, largeValues: largeValues, records: known.records)
+  }
+
   /// As `glossary()`, also for transactions before the base, with the names as of the base.
   package func glossaryOfDropped() -> Glossary {
     let known = glossary()

@@ -7,6 +7,7 @@ import AnnalsState
 /// *stored*, the newest one. Costs what the transaction touched.
 struct ThreeWayMerge {
   let policy: MergePolicy
+  private let comparesProperties: Bool
   let base: State
   let own: State
   let stored: State
@@ -33,6 +34,7 @@ struct ThreeWayMerge {
     _ basis: MergeBasis, own: State, stored: State, largeValues: any LargeValueSource
   ) {
     policy = basis.policy
+    comparesProperties = basis.comparesProperties
     base = basis.base
     erased = Dictionary(
       basis.erased.map { ($0.object, $0.properties) },
@@ -119,7 +121,8 @@ struct ThreeWayMerge {
     var taken = mine
     if !theirs.isEmpty {
       switch policy {
-      case .error: try add(different, of: object)
+      case .error:
+        try add(comparesProperties ? different.filter(both.contains) : different, of: object)
       case .storedWins:
         try add(different.filter(both.contains), of: object)
         taken = mine.filter { !theirs.contains($0) }

@@ -1,0 +1,39 @@
+import AnnalsModel
+import AnnalsState
+
+// What a draft that is kept open says about itself before it is committed.
+
+extension Draft {
+  /// The net changes, as history would have them. O(what was touched).
+  func netChanges() throws(AnnalsError) -> ChangeBatch {
+    try AnnalsError.translating { () throws(StateFault) in
+      var batch = ChangeBatch()
+      var changes = NetChanges(from: base, to: reader.state)
+      for object in touched.list { _ = try changes.append(object, to: &batch) }
+      return batch
+    }
+  }
+
+  /// Every rule that the draft breaks, as a commit would find it. O(what was touched).
+  func violations(by rules: DeleteRules) throws(AnnalsError) -> [ValidationViolation] {
+    var draft = self
+    draft.adoptRuleEffects()
+    _ = try draft.apply(rules)
+    do throws(StateFault) { try draft.checkUniqueness() } catch { throw AnnalsError(error) }
+    var validation = ChangeValidation(state: draft.reader.state, largeValues: largeValues)
+    let batch = try draft.netChanges()
+    for change in batch.changes { _ = try validation.check(change, in: batch) }
+    let known = draft.violations
+    return (known + validation.violations.besides(known)).named(in: draft)
+  }
+
+  /// Forgets the values that could not be stored in these properties.
+  mutating func forget(_ properties: [PropertyNumber], of object: ObjectReference) {
+    if violations.isEmpty { return }
+    let entity = schema.entity(numbered: object.entity)
+    let names = properties.compactMap { entity?.propertyName($0) }
+    violations.removeAll { violation in
+      violation.object == object && names.contains { $0.hasSameBytes(as: violation.property) }
+    }
+  }
+}

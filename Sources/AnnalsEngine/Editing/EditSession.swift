@@ -1,0 +1,254 @@
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+
+/// A draft that a program keeps open, with the steps that led to it: what an editing context is, by
+/// numbers.
+///
+/// Holds no lock and no descriptor of its own: the state that it is based on stays readable,
+/// whatever others write, prune or rewrite. Used by one thread at a time.
+package final class EditSession {
+  /// Reads the pending state, and fills the draft.
+  package private(set) var transaction: WriteTransaction
+  /// The version that the draft is based on.
+  package internal(set) var version: StoreVersion
+  /// The steps that can be undone, the newest last.
+  package private(set) var undoSteps: [EditStep] = []
+  /// The steps that can be redone, the next last.
+  package private(set) var redoSteps: [EditStep] = []
+  /// Rises with each change of what is pending.
+  package private(set) var revision = 0
+  /// The session that this one saves into; nil for one that saves into the store.
+  package let parent: EditSession?
+  /// The parent's revision that the draft is based on.
+  var parentRevision = 0
+  let largeValues: HeldLargeValues
+  private var rules: DeleteRules
+  /// The step that collects the edits of `group`.
+  private var collected: EditStep?
+  /// Called after each change with the objects that may have changed, besides those that others
+  /// have written where the session goes on with another version.
+  package var didChange: (([ObjectReference]) -> Void)?
+
+  /// A session on a version of the store, without pending changes. O(schema).
+  package init(on version: StoreVersion, _ origin: TransactionOrigin) {
+    self.version = version
+    largeValues = HeldLargeValues(stored: LogLargeValues(version.view))
+    transaction = WriteTransaction(version.makeDraft(origin, largeValues))
+    rules = DeleteRules(version.state.schema)
+    parent = nil
+  }
+
+  /// A session on the pending state of another one, which it saves into. O(schema).
+  package init(in parent: EditSession) {
+    version = parent.version
+    largeValues = parent.largeValues
+    transaction = WriteTransaction(parent.draft.nested())
+    rules = parent.rules
+    self.parent = parent
+    parentRevision = parent.revision
+  }
+
+  /// What is pending.
+  var draft: Draft {
+    _read { yield transaction.content }
+    _modify { yield &transaction.content }
+  }
+
+  /// Whether the parent has changed since the draft began.
+  var isBehindParent: Bool { parent.map { $0.revision != parentRevision } ?? false }
+
+  // MARK: Editing
+
+  /// Runs a closure on what is pending, as one step; if it throws, nothing is changed.
+  ///
+  /// Throws `.invalidArgument` if the closure changes the schema, and what it throws.
+  package func edit<R>(_ name: String, _ body: (WriteTransaction) throws -> R) throws -> R {
+    let nested = WriteTransaction(draft.nested())
+    var result: R?
+    try nested.run { result = try body($0) }
+    guard nested.content.changedEntities.isEmpty else {
+      throw AnnalsError(
+        .invalidArgument,
+        "an editing context cannot change the schema; change it in a write of its own")
+    }
+    try adopt(&nested.content, as: name)
+    guard let result else { preconditionFailure("a closure returned without a result") }
+    return result
+  }
+
+  /// Adopts a draft on what is pending, as one step.
+  func adopt(_ nested: inout Draft, as name: String) throws(AnnalsError) {
+    try nested.follow(rules)
+    let edits = try nested.edits()
+    let violations = draft.violations
+    draft.adopt(nested)
+    push(
+      EditStep(
+        name: name, edits: edits, violations: violations, effects: nested.ruleEffects[...]))
+  }
+
+  /// Runs a closure that inserts one object into what is pending, as one step.
+  package func insert<R>(
+    _ name: String, _ body: (WriteTransaction) throws(AnnalsError) -> (R, ObjectReference)
+  ) throws(AnnalsError) -> R {
+    let violations = draft.violations
+    let (result, object) = try body(transaction)
+    push(
+      EditStep(
+        name: name, edits: [ObjectEdit(object: object, before: .nothing)], violations: violations))
+    return result
+  }
+
+  /// Runs a closure that sets properties of one object, as one step; consecutive ones of one
+  /// property are one step together.
+  package func set(
+    _ properties: [PropertyNumber], of object: ObjectReference, _ name: String,
+    _ body: (WriteTransaction) throws -> Void
+  ) throws {
+    var before: [StoredValue] = []
+    for property in properties {
+      before.append(StoredValue(property: property, value: try draft.value(object, property)))
+    }
+    let violations = draft.violations
+    draft.forget(properties, of: object)
+    do { try body(transaction) } catch {
+      draft.violations = violations
+      throw error
+    }
+    let after = draft
+    let isSame = try before.allSatisfy { try after.value(object, $0.property) == $0.value }
+    if isSame, violations.count == draft.violations.count { return }
+    push(
+      EditStep(
+        name: name, edits: [ObjectEdit(object: object, before: .values(before))],
+        violations: violations, isOpen: true))
+  }
+
+  /// Joins the edits of a closure to one step; if it throws, they are taken back.
+  package func group<R>(_ name: String, _ body: () throws -> R) throws -> R {
+    guard collected == nil else { return try body() }
+    let before = draft
+    collected = EditStep(name: name, edits: [], violations: before.violations)
+    do {
+      let result = try body()
+      if let step = collected.take() { push(step) }
+      return result
+    } catch {
+      let objects = collected.take()?.objects ?? []
+      draft = before
+      changed(objects)
+      throw error
+    }
+  }
+
+  private func push(_ step: EditStep) {
+    if collected != nil {
+      collected?.edits += step.edits
+      collected?.effects += step.effects
+      return changed(step.objects)
+    }
+    guard !step.edits.isEmpty || step.violations.count != draft.violations.count else { return }
+    redoSteps = []
+    let isContinued =
+      step.isOpen && undoSteps.last?.isOpen ?? false
+      && undoSteps.last?.onlyProperty.map { $0.object } == step.onlyProperty?.object
+      && undoSteps.last?.onlyProperty.map { $0.property } == step.onlyProperty?.property
+    if !isContinued { undoSteps.append(step) }
+    changed(step.objects)
+  }
+
+  private func changed(_ objects: [ObjectReference]) {
+    revision += 1
+    didChange?(objects)
+  }
+
+  // MARK: Undo
+
+  /// Takes the last step back. Returns false if there is none; nothing is changed if it throws.
+  package func undo() throws(AnnalsError) -> Bool {
+    guard let step = undoSteps.last else { return false }
+    var draft = draft
+    var inverse = try draft.apply(step, rules)
+    inverse.effects = step.effects
+    draft.ruleEffects.removeLast(min(step.effects.count, draft.ruleEffects.count))
+    self.draft = draft
+    undoSteps.removeLast()
+    if !undoSteps.isEmpty { undoSteps[undoSteps.count - 1].isOpen = false }
+    redoSteps.append(inverse)
+    changed(step.objects)
+    return true
+  }
+
+  /// Repeats the step that was undone last. Returns false if there is none; nothing is changed if
+  /// it throws.
+  package func redo() throws(AnnalsError) -> Bool {
+    guard let step = redoSteps.last else { return false }
+    var draft = draft
+    var inverse = try draft.apply(step, rules)
+    inverse.effects = step.effects
+    draft.ruleEffects += step.effects
+    self.draft = draft
+    redoSteps.removeLast()
+    undoSteps.append(inverse)
+    changed(step.objects)
+    return true
+  }
+
+  // MARK: What is pending
+
+  /// Whether an id is one that a new object has until it is saved.
+  package func isProvisional(_ object: ObjectReference) -> Bool {
+    object.row >= draft.base.nextRow(of: object.entity)
+  }
+
+  /// Whether anything differs from the state that the draft is based on. O(what was touched) where
+  /// all was taken back, else less.
+  package func hasChanges() throws(AnnalsError) -> Bool {
+    let draft = draft
+    if !draft.violations.isEmpty { return true }
+    return try AnnalsError.translating { () throws(StateFault) in
+      var changes = NetChanges(from: draft.base, to: draft.reader.state)
+      var batch = ChangeBatch()
+      for object in draft.touched.list where try changes.append(object, to: &batch) { return true }
+      return false
+    }
+  }
+
+  /// The net changes, as history would have them, in the order of the first edit of each object.
+  package func changes() throws(AnnalsError) -> [Change] {
+    let draft = draft
+    var batch = try draft.netChanges()
+    var record = TransactionRecord(
+      number: version.head.number, timestamp: Timestamp(microseconds: 0))
+    record.changeCount = UInt32(batch.changes.count)
+    batch.transactions = [record]
+    let page = TransactionPage(
+      batch: batch, glossary: version.glossary(reading: largeValues))
+    return batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
+  }
+
+  /// Reads what is pending, by its indexes, too. Later edits copy what it holds.
+  package func pendingReader() throws(AnnalsError) -> StateReader {
+    try draft.mergePendingEntries()
+    return draft.reader
+  }
+
+  /// Every rule that what is pending breaks, as a commit would find it in the state that the draft
+  /// is based on.
+  package func violations() throws(AnnalsError) -> [ValidationViolation] {
+    try draft.violations(by: rules)
+  }
+
+  /// Goes on with another draft and other steps.
+  func restart(_ version: StoreVersion, _ draft: Draft, _ steps: SessionSteps) {
+    if version.state.schema != self.version.state.schema {
+      rules = DeleteRules(version.state.schema)
+    }
+    let touched = Array(self.draft.touched.list) + draft.touched.list
+    self.version = version
+    transaction = WriteTransaction(draft)
+    (undoSteps, redoSteps) = (steps.undo, steps.redo)
+    changed(touched)
+  }
+}
