@@ -42,21 +42,25 @@ import Testing
       try app.type("add https://a.example/ A fog")
       app.expect("list: A fog")
       try app.type("open https://a.example/")
-      app.expect("editor: no note")
+      app.expect("editor: no note of A fog")
       // While the editor is open the extension gives the article another title.
       let sheet = try shareSheet("https://a.example/", in: folder)
       sheet.expect("sheet: A fog")
       try sheet.type("A thick fog")
       #expect(sheet.finish() == 0)
       app.expect("list: A thick fog")
-      try app.type("save for Sunday")
+      try app.type("note for Sunday")
+      app.expect("editor: for Sunday of A fog, edited")
+      try app.type("save")
       app.expect("saved: for Sunday")
       // Deleted and edited: the edit wins here.
       try app.type("open https://a.example/")
-      app.expect("editor: for Sunday")
+      app.expect("editor: for Sunday of A thick fog")
       try app.type("delete https://a.example/")
       app.expect("list: ")
-      try app.type("save for Monday")
+      try app.type("note for Monday")
+      app.expect("editor: for Monday of A thick fog, edited")
+      try app.type("save")
       app.expect("saved: for Monday")
       try app.type("quit")
       #expect(app.finish() == 0)
@@ -67,6 +71,38 @@ import Testing
       // What the app has seen is forgotten, and the articles are not.
       #expect(store.base.number == store.token.number - 1)
       try store.close()
+    }
+  }
+
+  @Test func anEditorTakesBackCancelsAndSaysWhatIsWrong() throws {
+    try onFolder { folder in
+      let app = try app(in: folder)
+      try app.type("add https://a.example/ A fog")
+      app.expect("list: A fog")
+      try app.type("open https://a.example/")
+      app.expect("editor: no note of A fog")
+      try app.type("title \(String(repeating: "long ", count: 20))")
+      try app.type("note for Sunday")
+      try app.type("save")
+      let shown = String(repeating: "long ", count: 12) + "…"
+      app.expect("not saved: Article/https://a.example/.title: \"\(shown)\" is longer than 80")
+      // The extension saves the article, too: what it writes shows after a save or a cancel.
+      let sheet = try shareSheet("https://a.example/", in: folder)
+      sheet.expect("sheet: A fog")
+      try sheet.type("A mist")
+      #expect(sheet.finish() == 0)
+      app.expect("list: A mist")
+      try app.type("undo")
+      try app.type("undo")
+      app.expect("editor: no note of A fog")
+      try app.type("note for Monday")
+      try app.type("cancel")
+      app.expect("editor: no note of A mist")
+      try app.type("title A storm")
+      try app.type("save")
+      app.expect("saved: no note", "list: A storm")
+      try app.type("quit")
+      #expect(app.finish() == 0)
     }
   }
 

@@ -2,8 +2,8 @@
 //
 //     ReadingListApp FILE
 //
-// Commands on standard input: `add URL TITLE`, `open URL`, `save NOTE` (of the article that is
-// open), `delete URL`, `quit`.
+// Commands on standard input: `add URL TITLE`, `delete URL`, `quit`, and `open URL` to edit an
+// article: `note TEXT`, `title TEXT`, `undo`, `cancel`, `save`.
 
 import Annals
 import Foundation
@@ -42,7 +42,11 @@ loop: while let line = readLine() {
       try tx.insert(Article(url: url, title: words.count > 2 ? words[2] : nil))
     }
   case ("open", let url?): editor = try Editor(url, in: store)
-  case ("save", _): try editor?.save(note: String(line.dropFirst(5)))
+  case ("note", _): editor?.edit { $0.note = String(line.dropFirst(5)) }
+  case ("title", _): editor?.edit { $0.title = String(line.dropFirst(6)) }
+  case ("undo", _): try editor?.undo()
+  case ("cancel", _): editor?.cancel()
+  case ("save", _): try editor?.save()
   case ("delete", let url?):
     try store.write(author: Author.app) { tx in
       if let article = try tx.object(Article.self, where: \.url, is: url) {

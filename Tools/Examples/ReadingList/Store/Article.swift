@@ -18,7 +18,7 @@ public struct Article: Record {
   public static let entity = RecordEntity(
     "Article", Article.init,
     Property("url", \.url).unique().preservedAfterDeletion(),
-    Property("title", \.title).displayName(),
+    Property("title", \.title).displayName().length(...80),
     Property("note", \.note),
     Property("isRead", \.isRead),
     Property("saved", \.saved).indexed(.descending))
