@@ -20,7 +20,8 @@ public final class EditableObject<R: Record> {
   public private(set) var objectID: ObjectID
   private var record: R
   var isGone = false
-  private let observation = ObservationRegistrar()
+  /// Nil until something was read, which nobody can have observed before.
+  private var observation: ObservationRegistrar?
 
   init(_ object: Object<R>, in context: EditingContext) {
     self.context = context
@@ -31,7 +32,7 @@ public final class EditableObject<R: Record> {
   /// The record as it is pending. Setting it sets the properties that differ.
   public var value: R {
     get {
-      observation.access(self, keyPath: \.value)
+      noteReading()
       return record
     }
     set { write(newValue) }
@@ -40,7 +41,7 @@ public final class EditableObject<R: Record> {
   /// Whether the object is deleted: in the context, or by others as of its state. Its properties
   /// stay as they were.
   public var isDeleted: Bool {
-    observation.access(self, keyPath: \.value)
+    noteReading()
     return isGone
   }
 
@@ -65,11 +66,25 @@ public final class EditableObject<R: Record> {
 
   private func write(_ changed: R) {
     if isGone { return }
+    var stored = changed
     do {
-      try context.write(changed, over: record, objectID)
+      let isWhole = try context.write(&stored, over: record, objectID)
+      guard isWhole else { return reload() }
+      noteMutation { record = stored }
     } catch {
       context.failure = context.failure ?? AnnalsError.translated(error)
     }
+  }
+
+  private func noteReading() {
+    let registrar = observation ?? ObservationRegistrar()
+    observation = registrar
+    registrar.access(self, keyPath: \.value)
+  }
+
+  private func noteMutation(_ change: () -> Void) {
+    guard let observation else { return change() }
+    observation.withMutation(of: self, keyPath: \.value, change)
   }
 }
 
@@ -95,7 +110,7 @@ protocol AnyEditableObject: AnyObject {
 
 extension EditableObject: AnyEditableObject {
   func reload() {
-    observation.withMutation(of: self, keyPath: \.value) {
+    noteMutation {
       do throws(AnnalsError) {
         let current: Object<R>? = try context.session.transaction.object(R.self, objectID)
         isGone = current == nil

@@ -124,17 +124,22 @@ extension EditingContext {
     return made
   }
 
-  /// Sets the properties in which a record differs from what it was.
-  func write<R: Record>(_ record: R, over current: R, _ id: ObjectID) throws {
+  /// Sets the properties in which a record differs from what it was, and rounds it. Returns whether
+  /// it is stored as it is then, and need not be read again.
+  func write<R: Record>(_ record: inout R, over current: R, _ id: ObjectID) throws -> Bool {
     let binding = try session.transaction.binding(of: R.self)
     let positions = binding.differences(current, record)
-    guard !positions.isEmpty else { return }
+    guard !positions.isEmpty else { return true }
     let properties = positions.map { binding.layout.columns[$0].property }
     let name = positions.count == 1 ? "Change \(binding.layout.names[positions[0]])" : "Change"
-    guard try session.transaction.object(id) != nil else { throw session.transaction.missing(id) }
+    let given = record
+    writing = ObjectReference(id)
+    defer { writing = nil }
     try session.set(properties, of: ObjectReference(id), name) { tx in
-      try tx.update(id, from: current, to: record, only: positions, binding)
+      try tx.update(id, from: current, to: given, only: positions, binding)
     }
+    let isRounded = binding.round(&record)
+    return !isRounded && !positions.contains { binding.layout.columns[$0].hasDefault }
   }
 
   /// What is pending, as a snapshot at the position that the context is based on.

@@ -33,6 +33,8 @@ public final class EditingContext {
   var editedCount = 0
   /// Lists of rows that are kept up to date, until one says that nobody holds it.
   var followers: [ObjectIdentifier: (EditedObjects) -> Bool] = [:]
+  /// The object that is setting its own properties.
+  var writing: ObjectReference?
   /// The change of an operation under way that may give objects other ids.
   private var held: EditedObjects?
   private var isHeld = false
@@ -175,7 +177,7 @@ extension EditingContext: Observable {
     if isHeld { return held = change }
     observation.withMutation(of: self, keyPath: \.pending) {}
     if change.version === session.version {
-      for object in change.objects { edited[object]?.object?.reload() }
+      for object in change.objects where object != writing { edited[object]?.object?.reload() }
     } else {
       for object in edited.values { object.object?.reload() }
     }

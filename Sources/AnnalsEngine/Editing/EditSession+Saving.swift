@@ -64,7 +64,6 @@ extension EditSession {
     parentRevision = parent?.revision ?? 0
     if parent == nil { largeValues.read(from: LogLargeValues(newest.view)) }
     restart(parent?.version ?? newest, merged, steps)
-    if parent != nil { draft.assigned = [] }
     return result
   }
 

@@ -116,9 +116,6 @@ package final class EditSession {
       draft.violations = violations
       throw error
     }
-    let after = draft
-    let isSame = try before.allSatisfy { try after.value(object, $0.property) == $0.value }
-    if isSame, violations.count == draft.violations.count { return }
     push(
       EditStep(
         name: name, edits: [ObjectEdit(object: object, before: .values(before))],

@@ -63,7 +63,7 @@ extension Draft {
       origin, base: reader.state, number: number, working: reader.state, store: reader.store,
       records: records, largeValues: largeValues)
     result.opening = opening
-    result.assigned = []
+    if !violations.isEmpty { result.assigned = [] }
     return result
   }
 
@@ -101,34 +101,37 @@ extension Draft {
   func edits() throws(AnnalsError) -> [ObjectEdit] {
     var result: [ObjectEdit] = []
     result.reserveCapacity(touched.list.count)
-    for object in touched.list {
-      let wasThere = try AnnalsError.translating { try base.contains(object.entity, object.row) }
-      let isThere = try exists(object)
-      if wasThere, isThere {
-        let values = try differences(of: object)
-        if !values.isEmpty { result.append(ObjectEdit(object: object, before: .values(values))) }
-      } else if isThere {
-        result.append(ObjectEdit(object: object, before: .nothing))
-      } else if wasThere {
-        let values = try Draft.values(of: object, in: base)
-        result.append(ObjectEdit(object: object, before: .object(values)))
+    try AnnalsError.translating {
+      var changes = NetChanges(from: base, to: reader.state)
+      var batch = ChangeBatch()
+      for object in touched.list {
+        if object.row >= base.nextRow(of: object.entity) {
+          guard try reader.state.contains(object.entity, object.row) else { continue }
+          result.append(ObjectEdit(object: object, before: .nothing))
+        } else if try changes.append(object, to: &batch) {
+          result.append(ObjectEdit(object: object, before: try before(batch.changes[0], batch)))
+          batch.removeAll()
+        }
       }
     }
     return result
   }
 
-  /// The values before of the properties in which an object differs.
-  private func differences(of object: ObjectReference) throws(AnnalsError) -> [StoredValue] {
-    var result: [StoredValue] = []
-    for property in schema.entity(numbered: object.entity)?.readableProperties ?? [] {
-      try AnnalsError.translating {
-        let (entity, row, number) = (object.entity, object.row, property.number)
-        if try base.hasSameValue(entity, row, number, as: reader.state) { return }
-        result.append(
-          StoredValue(property: number, value: try base.value(entity, row, number)))
-      }
+  /// What the object of a net change was before.
+  private func before(
+    _ change: ChangeEntry, _ batch: ChangeBatch
+  ) throws(StateFault) -> ObjectEdit.Before {
+    if change.kind == .insert { return .nothing }
+    var values: [StoredValue] = []
+    values.reserveCapacity(Int(change.propertyCount))
+    for property in batch.properties[change.propertyRange] {
+      let value =
+        property.isEdits
+        ? try base.value(change.entity, change.row, property.property)
+        : batch.arena.withUnsafeBytes { property.before.value(in: $0) }
+      values.append(StoredValue(property: property.property, value: value))
     }
-    return result
+    return change.kind == .delete ? .object(values) : .values(values)
   }
 
   /// Takes a step back, or forth; returns the step that leads back. What a merge has made of the
