@@ -59,6 +59,11 @@ final class CommandFolder {
     run(arguments)
   }
 
+  /// A store's schema as JSON.
+  func schema(_ file: String, _ arguments: String...) -> String {
+    run(["schema", file, "--format", "json"] + arguments).output
+  }
+
   func run(_ arguments: [String]) -> CommandRun {
     clock.advance()
     var output: [UInt8] = []

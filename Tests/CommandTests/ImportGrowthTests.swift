@@ -45,11 +45,11 @@ import Testing
   ])
   func aStoreWithEntitiesIsNotChangedUnasked(change: String, reason: String) throws {
     let folder = try books()
-    let before = folder.run("schema", "@b.annals").output
+    let before = folder.schema("@b.annals")
     let run = try imports(change, into: folder)
     #expect(run.status == .foundProblems)
     #expect(run.errors == "annals: @c:1: \(reason) Nothing was imported.\n")
-    #expect(folder.run("schema", "@b.annals").output == before)
+    #expect(folder.schema("@b.annals") == before)
   }
 
   @Test func whatIsAskedForIsAddedAndSaid() throws {

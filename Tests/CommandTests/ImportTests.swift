@@ -132,11 +132,11 @@ import Testing
     #expect(
       folder.run("state", "@e.annals", "--at", "1").output
         == #"{"b":true,"d":1.5,"entity":"E","i":1,"id":"a","j":"[1,{\"k\":null}]","s":"x"}"# + "\n")
-    let schema = folder.run("schema", "@e.annals").output
+    let schema = folder.schema("@e.annals")
     #expect(schema.contains(#"{"name":"i","number":2,"type":"any"}"#))
     #expect(schema.contains(#"{"name":"d","number":3,"type":"any"}"#))
     #expect(
-      folder.run("schema", "@e.annals", "--at", "1").output.contains(#""number":3,"type":"double""#)
+      folder.schema("@e.annals", "--at", "1").contains(#""number":3,"type":"double""#)
     )
     #expect(
       folder.run("show", "@e.annals", "2").output == """

@@ -22,7 +22,7 @@ import Testing
     // A whole number is a double where doubles are.
     #expect(folder.run("put", "@posts.annals", "Post/a", "weight:=2").errors == "")
     #expect(
-      folder.run("schema", "@posts.annals").output.contains(#""weight","number":5,"type":"double""#)
+      folder.schema("@posts.annals").contains(#""weight","number":5,"type":"double""#)
     )
     #expect(folder.run("state", "@posts.annals").output.contains(#""weight":2.0"#))
     let wider = folder.run("put", "@posts.annals", "Post/a", "weight:=true", "--widen")

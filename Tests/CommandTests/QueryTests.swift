@@ -186,7 +186,7 @@ import Testing
     #expect(!folder.run(query).output.contains("would help"))
     let ids = folder.run(query.dropLast() + ["--properties", "id", "--format", "csv"])
     #expect(ids.output == "id\na\nb\ne\n")
-    let schema = folder.run("schema", "@walks.annals").output
+    let schema = folder.schema("@walks.annals")
     #expect(schema.contains("\"box\": true") || schema.contains("\"box\":true"))
     for wrong in [
       ["--box", "--unique", "--", "start,length"], ["--box", "--", "place,start"],

@@ -133,12 +133,12 @@ import Testing
     #expect(folder.run("put", "@s.annals", "Stop/a", "line:=null").status == .couldNotRun)
     let log = folder.run("log", "@s.annals").output
     #expect(log.contains("~ line: Line (required), was Line"), "\(log)")
-    let printed = folder.run("schema", "@s.annals").output
+    let printed = folder.schema("@s.annals")
     #expect(printed.contains(##""to":"Line","optional":false"##), "\(printed)")
     #expect(folder.run("verify", "@s.annals").status == .done)
     let bytes = folder.run("dump", "@s.annals", "--bytes").output
     #expect(bytes.contains("1, every object has one"))
     folder.run("import", "@t.annals", "@line", "--schema", "@strict")
-    #expect(folder.run("schema", "@t.annals").output.contains(##""optional":false"##))
+    #expect(folder.schema("@t.annals").contains(##""optional":false"##))
   }
 }

@@ -69,6 +69,18 @@ extension Draft {
 
   /// Adopts the changes of a draft that was based on this one's pending state. O(what it touched).
   mutating func adopt(_ nested: Draft) {
+    touch(nested)
+    reader.state = nested.reader.state
+    deletions += nested.deletions
+    ruleEffects += nested.ruleEffects
+    if !violations.isEmpty { forget(violationsOf: nested) }
+    violations += nested.violations
+  }
+
+  /// Notes what a nested draft has touched.
+  private mutating func touch(_ nested: Draft) {
+    // Nothing is touched yet, so this draft's base is as the nested one's.
+    if touched.list.isEmpty { return touched = nested.touched }
     for object in nested.touched.list {
       if object.row >= nested.base.nextRow(of: object.entity) {
         touched.appendNew(object)
@@ -76,11 +88,6 @@ extension Draft {
         touch(object.entity, object.row)
       }
     }
-    reader.state = nested.reader.state
-    deletions += nested.deletions
-    ruleEffects += nested.ruleEffects
-    if !violations.isEmpty { forget(violationsOf: nested) }
-    violations += nested.violations
   }
 
   /// Forgets the values that could not be stored where a nested draft has set another one.

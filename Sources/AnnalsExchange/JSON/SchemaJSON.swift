@@ -1,6 +1,6 @@
 import AnnalsModel
 
-// A schema as JSON: printed by `annals schema`, read by `--schema`.
+// A schema as JSON: printed by `annals schema --format json`, read by `--schema`.
 //
 //     {"entities":[
 //       {"name":"Post","number":1,"display":"title",

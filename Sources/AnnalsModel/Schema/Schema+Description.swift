@@ -10,14 +10,7 @@ extension Schema: CustomStringConvertible {
         lines.append("  \(attribute.description)")
       }
       for relationship in entity.relationships where !relationship.isRemoved {
-        // A definition of a program has names only.
-        let target =
-          relationship.destination == 0
-          ? relationship.destinationName
-          : self.entity(numbered: relationship.destination)?.name ?? ""
-        let kind = relationship.isToMany ? (relationship.isOrdered ? "ordered " : "any ") : ""
-        let parts = ["\(relationship.name): \(kind)\(target)"] + relationship.texts
-        lines.append("  " + parts.joined(separator: ", "))
+        lines.append("  " + description(of: relationship))
       }
       for index in entity.indexes {
         var line = "  \(index.isUnique ? "unique index" : "index") \(index.name)"
@@ -28,6 +21,17 @@ extension Schema: CustomStringConvertible {
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// A relationship of the schema: `timeline: Timeline, on delete cascade`.
+  public func description(of relationship: Relationship) -> String {
+    // A definition of a program has names only.
+    let target =
+      relationship.destination == 0
+      ? relationship.destinationName : entity(numbered: relationship.destination)?.name ?? ""
+    let kind = relationship.isToMany ? (relationship.isOrdered ? "ordered " : "any ") : ""
+    return (["\(relationship.name): \(kind)\(target)"] + relationship.texts)
+      .joined(separator: ", ")
   }
 }
 

@@ -22,7 +22,8 @@ struct ImportCommand: FileCommand {
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The JSON Lines.", completion: .file()) var changes: String?
   @Option(
-    parsing: .unconditional, help: "A schema, as annals schema prints it.", completion: .file())
+    parsing: .unconditional, help: "A schema, as annals schema --format json prints it.",
+    completion: .file())
   var schema: String?
   @Flag(help: "Add entities and attributes to a store that has entities.") var new = false
   @Flag(help: "Widen attributes of such a store to any type for values of other types.")
@@ -132,11 +133,11 @@ struct ImportCommand: FileCommand {
   private func readSchema(_ path: String, _ console: Console) throws -> Schema {
     do {
       return try SchemaJSON.read(
-        try source(path, "a schema, as annals schema prints it", console).source)
+        try source(path, "a schema, as annals schema --format json prints it", console).source)
     } catch let fault as InputFault {
       throw CommandFailure(
         "\(name(of: path)) is no schema: \(fault.reason) (at byte \(fault.offset)). "
-          + "annals schema prints the form that is read")
+          + "annals schema --format json prints the form that is read")
     }
   }
 

@@ -6,19 +6,57 @@ struct SchemaCommand: FileCommand {
   static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "schema",
-    abstract: "Prints the entities and their properties as JSON, as import --schema reads them.",
-    discussion: Vocabulary.token)
+    abstract: "Prints or draws the entities, their properties, rules, inverses and indexes.",
+    discussion: """
+      As text, one property a line; as JSON, as import --schema reads it; or as a picture, with a \
+      box for each entity and an arrow for each relationship.
+
+      \(Vocabulary.token)
+      """)
   static let beginningAtBase: String? = "--at base"
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Option(parsing: .unconditional, help: "The schema as of this TOKEN; head if left out.")
   var at: String?
+  @Option(parsing: .unconditional, help: "text or json; text if left out.") var format: Format?
+  @OptionGroup var picture: PictureOptions
+
+  func validate() throws {
+    guard picture.svg == nil || format == nil else {
+      throw ValidationError("--svg draws a picture, --format is for text: leave one out")
+    }
+    try picture.check()
+  }
 
   func run(_ console: Console) throws -> ExitStatus {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     let number = try at.map { try console.number($0, in: store) } ?? store.token.number
-    try console.output.write(SchemaJSON.text(store.version.glossary().schema(asOf: number)))
+    let schema = store.version.glossary().schema(asOf: number)
+    if picture.svg != nil {
+      let drawn = SchemaPicture(schema)
+      return try picture.write(drawn.svg, drawn.notes, console)
+    }
+    switch format ?? .text {
+    case .text: try write(schema, console)
+    case .json: try console.output.write(SchemaJSON.text(schema))
+    }
     return .done
+  }
+
+  private func write(_ schema: Schema, _ console: Console) throws {
+    for line in schema.description.split(separator: "\n") {
+      // Names of entities begin a line, properties and indexes are indented.
+      let text = ValueText.plain(String(line))
+      if line.hasPrefix(" ") {
+        try console.output.line(text)
+      } else {
+        try console.output.line(text, .bold)
+      }
+    }
   }
 }

@@ -42,11 +42,7 @@ struct TimelineCommand: FileCommand {
   @Option(
     parsing: .unconditional, help: "As recorded at this TOKEN; head if left out.")
   var at: String?
-  @Option(
-    parsing: .unconditional, help: "Draw it into this file, as SVG; - is the standard output.",
-    completion: .file())
-  var svg: String?
-  @Flag(help: "Replace an SVG that is there.") var force = false
+  @OptionGroup var picture: PictureOptions
   @Option(parsing: .unconditional, help: "text or jsonl; text if left out.")
   var format: LineFormat?
 
@@ -55,12 +51,10 @@ struct TimelineCommand: FileCommand {
   }
 
   func validate() throws {
-    guard svg == nil || format == nil else {
+    guard picture.svg == nil || format == nil else {
       throw ValidationError("--svg draws a picture, --format is for lines: leave one out")
     }
-    guard svg != nil || !force else {
-      throw ValidationError("--force is for --svg: it replaces the picture that is there")
-    }
+    try picture.check()
     if lifetimes {
       guard start == nil, end == nil, open == nil, group == nil, label == nil else {
         throw ValidationError(
@@ -82,7 +76,10 @@ struct TimelineCommand: FileCommand {
     defer { try? store.close() }
     let sheet =
       lifetimes ? try lifetimeSheet(store, console) : try entitySheet(store, console)
-    if let svg { return try draw(sheet, into: svg, console) }
+    if picture.svg != nil {
+      let drawn = try sheet.picture()
+      return try picture.write(drawn.svg, drawn.notes, console)
+    }
     switch format ?? .text {
     case .text: try TimelineText(sheet, console).write()
     case .jsonl: try TimelineLines(sheet, console).write()

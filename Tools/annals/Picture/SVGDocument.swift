@@ -41,6 +41,31 @@ struct SVGDocument {
         + "stroke=\"\(stroke)\"\(dash)", nil)
   }
 
+  /// A curve through these points, which it leaves and reaches horizontally. `direction` is 1 from
+  /// left to right, and -1 from right to left.
+  mutating func curve(
+    through points: [(x: Double, y: Double)], direction: Double, stroke: String
+  ) {
+    guard let first = points.first else { return }
+    var path = "M\(number(first.x)) \(number(first.y))"
+    for (from, to) in zip(points, points.dropFirst()) {
+      let reach = max(abs(to.x - from.x) / 2, 20) * direction
+      path +=
+        " C\(number(from.x + reach)) \(number(from.y)) \(number(to.x - reach)) \(number(to.y)) "
+        + "\(number(to.x)) \(number(to.y))"
+    }
+    element("path", "d=\"\(path)\" fill=\"none\" stroke=\"\(stroke)\"", nil)
+  }
+
+  /// A bow to the right, between two heights.
+  mutating func bow(x: Double, from: Double, to: Double, depth: Double, stroke: String) {
+    let right = number(x + depth)
+    let path =
+      "M\(number(x)) \(number(from)) C\(right) \(number(from)) \(right) \(number(to)) "
+      + "\(number(x)) \(number(to))"
+    element("path", "d=\"\(path)\" fill=\"none\" stroke=\"\(stroke)\"", nil)
+  }
+
   mutating func text(
     _ text: String, x: Double, y: Double, size: Double = 11, fill: String = "#24292f",
     anchor: Anchor = .start, isBold: Bool = false

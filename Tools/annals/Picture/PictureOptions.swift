@@ -1,22 +1,36 @@
+import ArgumentParser
 import Foundation
 
-extension TimelineCommand {
-  /// Draws the timeline into a file; `-` is standard output.
-  func draw(_ sheet: TimelineSheet, into path: String, _ console: Console) throws -> ExitStatus {
-    let picture = try sheet.picture()
-    if path == "-" {
-      try console.output.write(picture.svg)
+/// The options of a verb that draws a picture, and the file that it goes to.
+struct PictureOptions: ParsableArguments {
+  @Option(
+    parsing: .unconditional, help: "Draw it into this file, as SVG; - is the standard output.",
+    completion: .file())
+  var svg: String?
+  @Flag(help: "Replace an SVG that is there.") var force = false
+
+  /// Throws for options that make no sense together.
+  func check() throws {
+    guard svg != nil || !force else {
+      throw ValidationError("--force is for --svg: it replaces the picture that is there")
+    }
+  }
+
+  /// Writes a picture to its file, and says what is in it; `-` is standard output.
+  func write(_ picture: String, _ notes: [String], _ console: Console) throws -> ExitStatus {
+    guard let path = svg, path != "-" else {
+      try console.output.write(picture)
       return .done
     }
     let isNew = try !replacesPicture(at: path)
     if isNew { try reserve(path) }
     do {
-      try Data(picture.svg.utf8).write(to: URL(fileURLWithPath: path))
+      try Data(picture.utf8).write(to: URL(fileURLWithPath: path))
     } catch {
       if isNew { try? FileManager.default.removeItem(atPath: path) }
       throw CommandFailure("\(path) could not be written: \(error.localizedDescription)")
     }
-    try console.output.line("\(path): \(picture.notes.joined(separator: ", "))")
+    try console.output.line("\(path): \(notes.joined(separator: ", "))")
     return .done
   }
 
