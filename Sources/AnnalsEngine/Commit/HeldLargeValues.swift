@@ -15,6 +15,8 @@ package final class HeldLargeValues: LargeValueSink {
   /// None yet; `stored` reads those of the store.
   package init(stored: any LargeValueSource) { self.stored = Locked(stored) }
 
+  package var isPending: Bool { true }
+
   /// Whether none is held.
   var isEmpty: Bool { held.withLock { $0.isEmpty } }
 

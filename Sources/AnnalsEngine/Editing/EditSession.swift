@@ -166,7 +166,7 @@ package final class EditSession {
   package func undo() throws(AnnalsError) -> Bool {
     guard let step = undoSteps.last else { return false }
     var draft = draft
-    var inverse = try draft.apply(step, rules)
+    var inverse = try draft.apply(step, rules, mayReturn: stepsHave)
     inverse.effects = step.effects
     draft.ruleEffects.removeLast(min(step.effects.count, draft.ruleEffects.count))
     self.draft = draft
@@ -177,12 +177,17 @@ package final class EditSession {
     return true
   }
 
+  /// Whether a step has an edit of an object, and so may bring it back.
+  private func stepsHave(_ object: ObjectReference) -> Bool {
+    (undoSteps + redoSteps).contains { $0.edits.contains { $0.object == object } }
+  }
+
   /// Repeats the step that was undone last. Returns false if there is none; nothing is changed if
   /// it throws.
   package func redo() throws(AnnalsError) -> Bool {
     guard let step = redoSteps.last else { return false }
     var draft = draft
-    var inverse = try draft.apply(step, rules)
+    var inverse = try draft.apply(step, rules, mayReturn: stepsHave)
     inverse.effects = step.effects
     draft.ruleEffects += step.effects
     self.draft = draft

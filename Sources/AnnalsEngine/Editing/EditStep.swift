@@ -142,15 +142,18 @@ extension Draft {
   }
 
   /// Takes a step back, or forth; returns the step that leads back. What a merge has made of the
-  /// objects meanwhile stays where the step does not fit it. The draft is unspecified if it throws.
-  /// O(edits).
-  mutating func apply(_ step: EditStep, _ rules: DeleteRules) throws(AnnalsError) -> EditStep {
+  /// objects meanwhile stays where the step does not fit it; references to what others have deleted
+  /// are left out where a rule forbids them, unless `mayReturn` says that another step brings it
+  /// back. The draft is unspecified if it throws. O(edits).
+  mutating func apply(
+    _ step: EditStep, _ rules: DeleteRules, mayReturn: (ObjectReference) -> Bool
+  ) throws(AnnalsError) -> EditStep {
     var inverse = EditStep(name: step.name, edits: [], violations: violations)
     for edit in step.edits.reversed() {
       guard let before = try restore(edit) else { continue }
       inverse.edits.append(ObjectEdit(object: edit.object, before: before))
     }
-    for edit in inverse.edits { try dropLost(edit.object, rules) }
+    for edit in inverse.edits { try dropLost(edit.object, rules, mayReturn) }
     violations = step.violations
     return inverse
   }
@@ -182,15 +185,15 @@ extension Draft {
     }
   }
 
-  /// Takes references to objects that are gone out of an object, where a rule forbids them.
+  /// Takes references to objects that are gone for good out of an object.
   private mutating func dropLost(
-    _ object: ObjectReference, _ rules: DeleteRules
+    _ object: ObjectReference, _ rules: DeleteRules, _ mayReturn: (ObjectReference) -> Bool
   ) throws(AnnalsError) {
     guard try exists(object) else { return }
-    for relationship in rules.relationships(of: object.entity)
-    where relationship.deleteRule != .keep {
+    for relationship in rules.relationships(of: object.entity) {
       for target in try value(object, relationship.number).targets {
-        if try exists(target) { continue }
+        let isThere = try exists(target)
+        if isThere || mayReturn(target) { continue }
         try dropDangling(relationship.number, of: object)
         break
       }

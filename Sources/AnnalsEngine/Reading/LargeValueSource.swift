@@ -16,9 +16,14 @@ package protocol LargeValueSource: Sendable {
   func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(AnnalsError)
+
+  /// Whether it is that of a pending state, which may break rules until it is saved.
+  var isPending: Bool { get }
 }
 
 extension LargeValueSource {
+  package var isPending: Bool { false }
+
   package func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(AnnalsError) {

@@ -135,4 +135,37 @@ import Testing
     try form.undo()
     #expect(a.count == 50 && !form.hasChanges)
   }
+
+  @Test func whatADeniedDeletionLeavesCanBeReadAndTakenBack() throws {
+    let store = try Store(.memory, records: Part.self, Whole.self)
+    let form = try EditingContext(store)
+    let whole = try form.insert(Whole(name: "w"))
+    let part = try form.insert(Part(whole: whole.reference))
+    try form.save()
+    try form.delete(whole)
+    #expect(try form.objects(of: Part.self).map(\.whole) == [whole.reference])
+    #expect(try form.validate().map(\.property) == ["whole"])
+    #expect(throws: AnnalsError.self) { try form.save() }
+    // Deleting both passes, in any order.
+    try form.delete(part)
+    try form.save()
+    #expect(try store.snapshot().count(of: Whole.self) == 0)
+    // And comes back, step by step.
+    try form.undo()
+    #expect(!part.isDeleted && whole.isDeleted && part.whole == whole.reference)
+    try form.undo()
+    try form.save()
+    #expect(try store.snapshot().objects(of: Part.self).map(\.whole) == [whole.reference])
+    #expect(try store.problems() == [])
+  }
+}
+
+private struct Whole: Record {
+  var name: String
+  static let entity = RecordEntity("Whole", Whole.init, Property("name", \.name))
+}
+
+private struct Part: Record {
+  var whole: Reference<Whole>
+  static let entity = RecordEntity("Part", Part.init, Property("whole", \.whole))
 }
