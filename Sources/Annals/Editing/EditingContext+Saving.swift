@@ -44,7 +44,7 @@ extension EditingContext {
   ///   pending nothing is recorded. Of a child: the position that its parent is based on.
   /// - Throws: `.conflict` with the properties that both changed, `.invalidChange` with every
   ///   broken rule, and as `Store.write` does; then everything is still pending. If a property
-  ///   could not be set, why; `undo` that, or `rollback`.
+  ///   could not be set, why, until `rollback`.
   @discardableResult
   public func save(
     merging policy: MergePolicy? = nil, as name: String = "Edit"
@@ -71,8 +71,10 @@ extension EditingContext {
   }
 
   /// Drops what is pending, and the steps, and goes on with the newest state. New objects are
-  /// deleted ones then.
+  /// deleted ones then. Traps inside the closure of an edit or a group, which is to throw instead.
   public func rollback() {
+    insist(
+      !session.isWithinEdit(allowsGroup: false), "a context is rolled back inside an edit of it")
     failure = nil
     dropProvisional { $0.isGone = true }
     session.rollBack(onto: store.version)

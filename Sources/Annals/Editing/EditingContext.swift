@@ -108,7 +108,8 @@ public final class EditingContext {
   ///
   ///     try form.edit("Invite All") { tx in try tx.add(guest, to: party, \.guests) }
   ///
-  /// If the closure throws, its error is thrown, and nothing is changed. Costs what it touches.
+  /// If the closure throws, its error is thrown, and nothing is changed. Inside it the context
+  /// shows the state before; changing that throws `.nestedWrite`. Costs what it touches.
   @discardableResult
   public func edit<Result>(
     _ name: String = "Edit", _ body: (WriteTransaction) throws -> Result

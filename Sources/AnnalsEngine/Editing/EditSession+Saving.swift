@@ -10,6 +10,7 @@ extension EditSession {
   package func save(
     by writer: StoreWriter, if preconditions: Preconditions
   ) throws -> CommitResult {
+    try requireOutside()
     let result = try writer.commit(draft, if: preconditions)
     let newest = writer.head.published
     let isAlone = result.mergedObjects.isEmpty && newest.head.number <= draft.number + 1
@@ -26,6 +27,8 @@ extension EditSession {
   package func save(
     into parent: EditSession, as name: String, merging policy: MergePolicy?
   ) throws -> CommitResult {
+    try requireOutside()
+    try parent.requireOutside(allowsGroup: true)
     var result = CommitResult(token: version.token)
     var nested = draft
     var steps = SessionSteps(undo: undoSteps, redo: redoSteps)
@@ -49,6 +52,7 @@ extension EditSession {
   package func refresh(
     onto newest: StoreVersion, merging policy: MergePolicy?
   ) throws -> CommitResult {
+    try requireOutside()
     var result = CommitResult(token: newest.token)
     let target = parent?.pendingVersion ?? newest
     let isCurrent = parent == nil ? newest.token == version.token : !isBehindParent

@@ -24,6 +24,8 @@ package final class EditSession {
   var parentRevision = 0
   let largeValues: HeldLargeValues
   private var rules: DeleteRules
+  /// Whether the closure of an edit is running, which has a draft of its own.
+  private var isEditing = false
   /// The step that collects the edits of `group`.
   private var collected: EditStep?
   /// Called after each change with the objects that may have changed, besides those that others
@@ -64,6 +66,9 @@ package final class EditSession {
   ///
   /// Throws `.invalidArgument` if the closure changes the schema, and what it throws.
   package func edit<R>(_ name: String, _ body: (WriteTransaction) throws -> R) throws -> R {
+    try requireOutside(allowsGroup: true)
+    isEditing = true
+    defer { isEditing = false }
     let nested = WriteTransaction(draft.nested())
     var result: R?
     try nested.run { result = try body($0) }
@@ -75,6 +80,21 @@ package final class EditSession {
     try adopt(&nested.content, as: name)
     guard let result else { preconditionFailure("a closure returned without a result") }
     return result
+  }
+
+  /// Whether something that changes what is pending is called within the closure of an edit, or,
+  /// if that is not allowed, of a group.
+  package func isWithinEdit(allowsGroup: Bool) -> Bool {
+    isEditing || !allowsGroup && collected != nil
+  }
+
+  /// Throws `.nestedWrite` within the closure of an edit, or of a group.
+  func requireOutside(allowsGroup: Bool = false) throws(AnnalsError) {
+    guard isWithinEdit(allowsGroup: allowsGroup) else { return }
+    throw AnnalsError(
+      .nestedWrite,
+      "the context is changed inside the closure of an edit. Use the transaction that the closure "
+        + "is given; save, undo and refresh after it")
   }
 
   /// Adopts a draft on what is pending, as one step.
@@ -92,6 +112,7 @@ package final class EditSession {
   package func insert<R>(
     _ name: String, _ body: (WriteTransaction) throws(AnnalsError) -> (R, ObjectReference)
   ) throws(AnnalsError) -> R {
+    try requireOutside(allowsGroup: true)
     let violations = draft.violations
     let (result, object) = try body(transaction)
     push(
@@ -106,6 +127,7 @@ package final class EditSession {
     _ properties: [PropertyNumber], of object: ObjectReference, _ name: String,
     _ body: (WriteTransaction) throws -> Void
   ) throws {
+    try requireOutside(allowsGroup: true)
     var before: [StoredValue] = []
     for property in properties {
       before.append(StoredValue(property: property, value: try draft.value(object, property)))
@@ -124,6 +146,7 @@ package final class EditSession {
 
   /// Joins the edits of a closure to one step; if it throws, they are taken back.
   package func group<R>(_ name: String, _ body: () throws -> R) throws -> R {
+    try requireOutside(allowsGroup: true)
     guard collected == nil else { return try body() }
     let before = draft
     collected = EditStep(name: name, edits: [], violations: before.violations)
@@ -164,6 +187,7 @@ package final class EditSession {
 
   /// Takes the last step back. Returns false if there is none; nothing is changed if it throws.
   package func undo() throws(AnnalsError) -> Bool {
+    try requireOutside()
     guard let step = undoSteps.last else { return false }
     var draft = draft
     var inverse = try draft.apply(step, rules, mayReturn: stepsHave)
@@ -185,6 +209,7 @@ package final class EditSession {
   /// Repeats the step that was undone last. Returns false if there is none; nothing is changed if
   /// it throws.
   package func redo() throws(AnnalsError) -> Bool {
+    try requireOutside()
     guard let step = redoSteps.last else { return false }
     var draft = draft
     var inverse = try draft.apply(step, rules, mayReturn: stepsHave)

@@ -133,6 +133,40 @@ import Testing
     #expect(error?.code == .invalidArgument)
   }
 
+  @Test func anEditIsChangedByItsTransactionAlone() throws {
+    let a = try #require(try form.node("a"))
+    let child = form.child()
+    try child.insert(Node("x"))
+    func code(_ body: () throws -> Void) -> AnnalsError.Code? {
+      do {
+        try body()
+        return nil
+      } catch {
+        return (error as? AnnalsError)?.code
+      }
+    }
+    try form.edit { tx in
+      try tx.insert(Node("c"))
+      #expect(try form.nodeNames() == ["a", "b"])
+      #expect(code { try form.save() } == .nestedWrite)
+      #expect(code { try form.undo() } == .nestedWrite)
+      #expect(code { try form.insert(Node("d")) } == .nestedWrite)
+      #expect(code { try form.edit { _ in } } == .nestedWrite)
+      #expect(code { _ = try form.refresh() } == .nestedWrite)
+      #expect(code { try child.save() } == .nestedWrite)
+    }
+    try form.group("two") {
+      a.count = 1
+      #expect(code { try form.save() } == .nestedWrite)
+      try child.save()
+    }
+    #expect(try form.nodeNames() == ["a", "b", "c", "x"] && form.undoName == "two")
+    try form.edit { _ in a.count = 7 }
+    #expect(code { try form.save() } == .nestedWrite)
+    form.rollback()
+    #expect(try form.nodeNames() == ["a", "b"] && a.count == nil)
+  }
+
   @Test func rollbackDropsWhatIsPending() throws {
     let a = try #require(try form.node("a"))
     a.count = 5
