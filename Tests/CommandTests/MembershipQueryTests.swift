@@ -36,6 +36,16 @@ import Testing
       "csv")
   }
 
+  @Test func sortsByHowManyAreListed() throws {
+    let folder = try posts()
+    let run = folder.run(
+      "query", "@posts.annals", "Post", "--sort", "-tags.@count", "--properties", "id", "--format",
+      "csv")
+    #expect(run.output == "id\nc\nb\na\n" && run.errors == "", "\(run)")
+    let whole = folder.run("query", "@posts.annals", "Post", "--sort", "tags")
+    #expect(whole.errors.contains("tags leads to several objects: write tags.@count"), "\(whole)")
+  }
+
   @Test func findsWhatIsListed() throws {
     let folder = try posts()
     for (condition, ids) in [

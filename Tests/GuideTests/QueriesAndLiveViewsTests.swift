@@ -75,6 +75,10 @@ private func diary() throws -> Store {
 
     #expect(try store.snapshot().fetch(withAnna).map(\.title) == ["Fog"])
     #expect(try store.snapshot().fetch(withFriends).map(\.title) == ["Tokyo"])
+
+    let crowded = Fetch(Entry.self).sorted(by: .descending(.count(\.people)), .ascending(\.date))
+    let counts = try store.snapshot().fetch(crowded).map(\.people.count)
+    #expect(counts == counts.sorted(by: >))
     #expect(ben.name == "Ben")
 
     let mayBeNil: RecordCondition<Entry>? = nil

@@ -70,6 +70,12 @@ import Testing
     ("NONE all_places.name == 'x'", "NOT ANY all_places.name == \"x\""),
     ("ALL all_places.size > 1", "NOT ANY all_places (NOT size > 1)"),
     ("all_places.@COUNT >= 2", "all_places.@count >= 2"),
+    ("all_places.@count IN {1, 2}", "all_places.@count IN {1, 2}"),
+    ("all_places.@Max.size > 2.5", "all_places.@max.size > 2.5"),
+    ("place.near.@avg.size == nil", "place.near.@avg.size == nil"),
+    ("all_places.@sum.near.@count > 1", "all_places.@sum.near.@count > 1"),
+    ("ANY all_places.near.@min.size < 3", "ANY all_places.near.@min.size < 3"),
+    ("ANY all_places (near.@count > 1)", "ANY all_places.near.@count > 1"),
     ("NOT ANY all_places.name !=[c] 'x'", "NOT ANY all_places (NOT name ==[c] \"x\")"),
     ("ANY all_places.name != nil", "ANY all_places.name != nil"),
     (
@@ -192,9 +198,17 @@ import Testing
       ),
       ("ANY all_places (name == 'x'", "column 28: expected \")\""),
       ("SOME all_places.size == 1", "column 1: SOME is not supported; write ANY"),
-      ("all_places.@count", "column 18: expected an operator such as == or <"),
-      ("all_places.@sum > 1", "column 13: expected count"),
-      ("all_places.@count > 1.5", "column 21: expected a whole number"),
+      (
+        "all_places.@count",
+        "column 18: expected an operator such as ==, <, IN, BETWEEN, CONTAINS or LIKE"
+      ),
+      ("all_places.@sum > 1", "column 17: expected a property: all_places.@sum.size"),
+      ("all_places.@median.size > 1", "column 13: expected count, max, min, sum or avg"),
+      ("all_places.@sum.name > 1", "column 17: name is of type string: @sum is of numbers"),
+      (
+        "all_places.@max.near > 1",
+        "column 17: near leads to several objects: write near.@count, or another function of them"
+      ),
       ("title.@count > 1", "column 8: title is one value: @count asks for several objects"),
       ("a MATCHES 'x'", "column 1: Event has no property \"a\""),
       (
@@ -215,11 +229,16 @@ import Testing
 
   @Test func sortKeysAreRead() throws {
     let event = Self.schema.entities[1]
-    let text = "-timestamp,title[c],-place.name[l] NILS FIRST, a.b nils last"
+    let text =
+      "-timestamp,title[c],-place.name[l] NILS FIRST, a.b nils last,-all_places.@count, "
+      + "place.near.@max.size nils last"
     let keys = try ConditionParser.parseSortKeys(text, over: event, in: Self.schema)
     #expect(
       keys.map(\.description)
-        == ["-timestamp", "title[c]", "-place.name[l] NILS FIRST", "`a.b` NILS LAST"])
+        == [
+          "-timestamp", "title[c]", "-place.name[l] NILS FIRST", "`a.b` NILS LAST",
+          "-all_places.@count", "place.near.@max.size NILS LAST",
+        ])
     for (wrong, column) in [
       ("", 1), ("titel", 1), ("title,", 7), ("title[x]", 7), ("-", 2), ("title,all_places", 7),
     ] {
@@ -297,7 +316,7 @@ import Testing
       "9999999999",
       "1B4E28BA-2FA1-11D2-883F-B9A761BDE3FB", "u{110000}", "+", "SELF", "LIKE", "nil",
       "7d", "today", "ANY",
-      "all_places", "CONTAINS", "Place#1",
+      "all_places", "CONTAINS", "Place#1", ".@count", ".@max.", "size",
     ]
     for _ in 0..<20_000 {
       let text = (0..<random.below(9)).map { _ in

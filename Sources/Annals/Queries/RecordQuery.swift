@@ -110,6 +110,8 @@ extension RecordQuery {
     case .isNil(let old): return try path(old).map { .isNil($0) } ?? .always
     case .comparison(let old, let comparison, let value):
       if let path = try path(old) { return .compare(path, comparison, value) }
+      // The sum of what did not exist then is that of nothing.
+      if old.function == .sum { return value.isMet(comparison, by: 0) ? .always : .never }
       return comparison == .notEqual ? .always : .never
     case .isIn(let old, let values):
       if let path = try path(old) { return .isIn(path, values) }
@@ -175,10 +177,17 @@ extension RecordQuery {
     let past = reader.state.schema
     var (properties, entity) = (scope.properties, scope.entity)
     var names: [String] = []
+    var isSeveral = false
     for (place, name) in path.names.enumerated() {
       guard let now = entity else { return path }
       let property = properties.first { $0.name.hasSameBytes(as: name) }
       let isLast = place == path.names.count - 1
+      // A function behind several objects: what follows is of each.
+      if isSeveral, path.isFunction(at: place) {
+        names.append(name)
+        isSeveral = false
+        continue
+      }
       let attribute = now.attribute(named: name)
       if now.propertyNumber(named: name) == nil, let (source, relationship) = source(of: name, now)
       {
@@ -186,7 +195,7 @@ extension RecordQuery {
           let property = old.propertyName(relationship.number)
         else { return nil }
         names.append(Schema.inverseName(of: property, in: old.name))
-        (properties, entity) = ([], source)
+        (properties, entity, isSeveral) = ([], source, true)
         continue
       }
       guard let number = now.propertyNumber(named: name) else {
@@ -203,7 +212,9 @@ extension RecordQuery {
         return PropertyPath(names).replacing(property?.replacement(over: attribute))
       }
       properties = property?.relationship?.properties() ?? []
-      entity = now.relationship(named: name).flatMap { newest.entity(numbered: $0.destination) }
+      let relationship = now.relationship(named: name)
+      isSeveral = relationship?.isToMany ?? false
+      entity = relationship.flatMap { newest.entity(numbered: $0.destination) }
     }
     return PropertyPath(names)
   }
@@ -218,5 +229,25 @@ extension RecordQuery {
     guard !value.isNull else { return nil }
     return PropertyPath(names).replacing(
       ValueReplacement(missing: value, lackedType: attribute.type.rawValue))
+  }
+}
+
+extension Value {
+  /// Whether a number compares so with this one.
+  fileprivate func isMet(_ comparison: Condition.Comparison, by number: Double) -> Bool {
+    let other: Double
+    switch self {
+    case .int(let whole): other = Double(whole)
+    case .double(let real): other = real
+    default: return comparison == .notEqual
+    }
+    return switch comparison {
+    case .equal: number == other
+    case .notEqual: number != other
+    case .less: number < other
+    case .lessOrEqual: number <= other
+    case .greater: number > other
+    case .greaterOrEqual: number >= other
+    }
   }
 }

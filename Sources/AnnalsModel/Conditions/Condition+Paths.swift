@@ -31,7 +31,9 @@ extension Condition {
 
   /// The path of a test that no object without a value passes.
   package var pathOfValue: PropertyPath? {
-    switch form {
+    // A sum has a value where there is no object.
+    if path?.functionPlace != nil { return nil }
+    return switch form {
     case .comparison(let path, let comparison, let value):
       comparison == .notEqual || value.isNull ? nil : path
     case .isIn(let path, let values): values.contains(where: \.isNull) ? nil : path

@@ -127,6 +127,8 @@ extension Condition {
     switch (comparison, value) {
     case (.equal, .null): .isNil(path)
     case (.notEqual, .null): .isNil(path).negated
+    case (_, .int(let number)) where path.names.last == "@count" && path.names.count > 1:
+      Condition(.count(PropertyPath(path.names.dropLast()), comparison, number))
     default: Condition(.comparison(path, comparison, value))
     }
   }

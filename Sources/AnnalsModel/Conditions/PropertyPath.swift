@@ -5,6 +5,9 @@
 /// unless its entity has a property of that name. The empty path is the object itself. Names
 /// compare as UTF-8 bytes. Whether the properties exist is checked when a path is used with a
 /// schema.
+///
+/// Behind a to-many relationship or an inverse, a function of its objects makes one value of them:
+/// `["events", "@max", "start"]`; see `PropertyPath.of(_:_:over:)`.
 public struct PropertyPath: Sendable {
   /// The names, starting at the object.
   public let names: [String]
@@ -93,7 +96,11 @@ extension PropertyPath: CustomStringConvertible {
   /// The path as it is written in a condition: `place.name`, with backquotes around names that
   /// contain anything but letters, digits and `_`; `SELF` for the object itself.
   public var description: String {
-    names.isEmpty ? "SELF" : names.map(ConditionWords.quoted).joined(separator: ".")
+    if names.isEmpty { return "SELF" }
+    let words = names.indices.map { place in
+      isFunction(at: place) ? names[place] : ConditionWords.quoted(names[place])
+    }
+    return words.joined(separator: ".")
   }
 }
 

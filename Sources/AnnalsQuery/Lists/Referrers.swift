@@ -61,6 +61,12 @@ struct Referrers: Sendable {
     let names = dependency.path.names
     for (place, name) in names.enumerated() {
       guard let current = entity else { return nil }
+      // A function of all objects depends on the value of each.
+      if let last = way.hops.last, last.isToMany || last.isInverse, place < names.count - 1,
+        dependency.path.isFunction(at: place)
+      {
+        continue
+      }
       if let attribute = current.attribute(named: name) {
         way.end = attribute.number
         return way

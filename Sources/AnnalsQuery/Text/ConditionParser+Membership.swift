@@ -2,7 +2,8 @@ import AnnalsModel
 import AnnalsState
 
 // Conditions on the objects of to-many relationships and inverses: `tags CONTAINS Tag#5`,
-// `ANY tags.name == "food"`, `ANY tags (name == "food" AND rank > 3)`, `tags.@count > 3`.
+// `ANY tags.name == "food"`, `ANY tags (name == "food" AND rank > 3)`, `tags.@count > 3`,
+// `tags.@max.rank > 3`.
 
 extension ConditionParser {
   /// Reads what follows `ANY`. Without an entity the first name is the relationship's, unless
@@ -71,23 +72,64 @@ extension ConditionParser {
     throw expected("a property")
   }
 
-  /// Reads `count`, a comparison and a number behind the path to several objects and `@`.
-  mutating func count(
+  /// Reads what stands behind the path to several objects and `@`: `count`, or another function, a
+  /// dot and the path to a value of each.
+  mutating func function(
     _ path: PropertyPath, _ kind: PropertyKind
-  ) throws(ConditionTextError) -> Condition {
+  ) throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
+    let column = token.column
+    guard let function = try functionName() else {
+      throw expected("count, max, min, sum or avg")
+    }
+    var target: Entity?
     switch kind {
-    case .objects, .unknown: break
+    case .objects(let number): target = schema.entity(numbered: number)
+    case .unknown: break
     case .attribute, .object:
       throw ConditionTextError(
-        column: token.column, reason: "\(path) is one value: @count asks for several objects")
+        column: column,
+        reason: "\(path) is one value: \(function.pathName) asks for several objects")
     }
-    guard try consume("COUNT") else { throw expected("count") }
-    guard let comparison = try comparison() else { throw expected("an operator such as == or <") }
+    if function == .count { return (.of(.count, over: path), .attribute(.int64)) }
+    guard try consume(".") else {
+      throw expected(
+        "a property: \(path).\(function.pathName).\(target?.tellingNumber ?? "property")")
+    }
+    let outer = entity
+    entity = target
+    defer { entity = outer }
+    let start = token.column
+    let (values, valueKind) = try operand()
+    let whole = PropertyPath.of(function, values, over: path)
+    guard target != nil else { return (whole, .unknown) }
+    guard case .attribute(let type) = valueKind, let result = function.resultType(of: type) else {
+      let wanted = function == .sum || function == .average ? "numbers" : "numbers or dates"
+      throw ConditionTextError(
+        column: start,
+        reason: "\(values) is of type \(valueKind): \(function.pathName) is of \(wanted)")
+    }
+    return (whole, .attribute(result))
+  }
+
+  private mutating func functionName() throws(ConditionTextError) -> Aggregate.Function? {
+    for function in Aggregate.Function.allCases {
+      if try consume(function.pathName.dropFirst().uppercased()) { return function }
+    }
+    return nil
+  }
+
+  /// Reads the path of a value to compare or to sort by, with or without a function.
+  mutating func operand() throws(ConditionTextError) -> (PropertyPath, PropertyKind) {
     let column = token.column
-    guard case .int(let number) = try value(.unknown) else {
-      throw ConditionTextError(column: column, reason: "expected a whole number")
+    let (path, kind) = try path(toMany: .operand)
+    if try consume("@") { return try function(path, kind) }
+    if case .objects = kind {
+      throw ConditionTextError(
+        column: column,
+        reason:
+          "\(path) leads to several objects: write \(path).@count, or another function of them")
     }
-    return .count(path, comparison, Int(number))
+    return (path, kind)
   }
 
   /// Reads `CONTAINS` and an object behind the path to several objects of an entity. Where that is

@@ -166,13 +166,15 @@ enum ToManyPlace: Hashable {
   case none
   /// At its end, in a condition.
   case end
+  /// Before a function, in a sort key or behind a function.
+  case operand
   /// At its end, in a condition behind `ANY` and this path.
   case endBehind(PropertyPath)
 
   /// What to write instead of a path through a to-many relationship.
   fileprivate func instead(of path: PropertyPath) -> String {
     switch self {
-    case .none: "a path goes through to-one only"
+    case .none, .operand: "a path goes through to-one only"
     case .end: "write ANY \(path)"
     case .endBehind(let outer): "write ANY \(outer) (ANY \(path) …)"
     }
@@ -180,6 +182,13 @@ enum ToManyPlace: Hashable {
 }
 
 extension Entity {
+  /// An attribute that has a greatest value; nil if there is none.
+  var tellingNumber: String? {
+    attributes.first {
+      !$0.isRemoved && Aggregate.Function.maximum.resultType(of: $0.type) != nil
+    }?.name
+  }
+
   /// An attribute that people tell objects by: that of the display name, else the first unique one,
   /// else the first text. Nil if there is none.
   var tellingAttribute: String? {

@@ -12,7 +12,7 @@ extension ConditionParser {
 
   private mutating func sortKey() throws(ConditionTextError) -> SortKey {
     let isDescending = try consume("-")
-    var key = SortKey(try path().0, isDescending: isDescending)
+    var key = SortKey(try operand().0, isDescending: isDescending)
     if try consume("[") {
       if try consume("C") {
         key.textOrder = .caseInsensitive

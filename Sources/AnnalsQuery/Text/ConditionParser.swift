@@ -7,23 +7,23 @@ import AnnalsModel
 ///     negation    = { NOT | "!" }
 ///                   ( "(" condition ")" | TRUEPREDICATE | FALSEPREDICATE | any | test )
 ///     any         = (ANY | ALL | NONE) path ( "(" condition ")" | "." test | comparison value )
-///     test        = path ( "." "@" count comparison number
-///                        | comparison value | [NOT] IN "{" [value {"," value}] "}"
+///     test        = path ( comparison value | [NOT] IN "{" [value {"," value}] "}"
 ///                        | [NOT] BETWEEN "{" value "," value "}" | [NOT] match [options] text
 ///                        | [NOT] CONTAINS entity "#" row )
 ///     comparison  = "==" | "=" | "!=" | "<>" | "<" | "<=" | "=<" | ">" | ">=" | "=>"
 ///     match       = "==" | "!=" | BEGINSWITH | ENDSWITH | CONTAINS | LIKE
 ///     options     = "[c]" | "[d]" | "[cd]"
-///     path        = SELF | name { "." name }
+///     path        = SELF | name { "." name } [ "." "@" ( count | function "." path ) ]
+///     function    = max | min | sum | avg
 ///     value       = nil | NULL | TRUE | FALSE | YES | NO | number | text | date | UUID
 ///                 | now | today | yesterday | age
 ///                 | entity "#" row [ "@" UUID ] | (URL | JSON | DATA | DOUBLE) "(" text ")"
 ///
-/// The paths of `any` and of `@count` end at a to-many relationship or an inverse; what follows
-/// `any` is of its objects. Keywords
-/// are of any case. A name with other than letters, digits and `_` stands in backquotes. A dotted
-/// name is an attribute of that name if there is one, else a path. Values take the type of the
-/// property they meet. Time and depth are bounded by `longestText` and `deepest`.
+/// The paths of `any` and before `@` end at a to-many relationship or an inverse; what follows is
+/// of its objects. Keywords are of any case. A name with other than letters, digits and `_` stands
+/// in backquotes. A dotted name is an attribute of that name if there is one, else a path. Values
+/// take the type of the property they meet. Time and depth are bounded by `longestText` and
+/// `deepest`.
 package struct ConditionParser {
   /// The most bytes of a text.
   package static let longestText = 65_536
@@ -161,7 +161,10 @@ package struct ConditionParser {
   private mutating func test(
     _ path: PropertyPath, _ kind: PropertyKind
   ) throws(ConditionTextError) -> Condition {
-    if try consume("@") { return try count(path, kind) }
+    if try consume("@") {
+      let (whole, result) = try function(path, kind)
+      return try test(of: whole, result)
+    }
     if case .objects(let target) = kind { return try membership(path, to: target) }
     if try consume("IN") {
       return .isIn(path, try list(kind))

@@ -30,11 +30,40 @@ package struct BoundPath: Sendable {
   /// Whether anything stands for either.
   private let hasFallback: Bool
   let fallbackBytes: ContiguousArray<UInt8>
+  /// The function of several objects that makes the value; then the rest is empty. Nil for none.
+  private let function: TargetFunction?
 
   /// Binds a path that starts at an entity's objects. O(hops × properties).
   package init(
     _ path: PropertyPath, from number: EntityNumber, in state: State
   ) throws(StateFault) {
+    guard let place = path.functionPlace else {
+      try self.init(plain: path, from: number, in: state)
+      return
+    }
+    do throws(StateFault) {
+      // An attribute may be named as a function is.
+      try self.init(plain: path, from: number, in: state)
+    } catch {
+      guard let function = try TargetFunction(path, at: place, from: number, in: state) else {
+        throw error
+      }
+      self.init(function, path)
+    }
+  }
+
+  private init(_ function: TargetFunction, _ path: PropertyPath) {
+    (hops, column, fallbackBytes) = ([], nil, [])
+    (fallback, erasedFallback, hasFallback) = (.null, .null, false)
+    end = .attribute(Attribute("\(path)", function.type))
+    self.function = function
+  }
+
+  /// Binds a path without a function.
+  private init(
+    plain path: PropertyPath, from number: EntityNumber, in state: State
+  ) throws(StateFault) {
+    function = nil
     var hops: ContiguousArray<Hop> = []
     var bytes: ContiguousArray<UInt8> = []
     // A state from before the entity existed has none of its objects, and so no values.
@@ -98,7 +127,7 @@ package struct BoundPath: Sendable {
       throw .query(.unsuitable, "the object itself is no to-many relationship")
     }
     let owner = try BoundPath(PropertyPath(path.names.dropLast()), from: number, in: state)
-    (hops, fallbackBytes) = (owner.hops, [])
+    (hops, fallbackBytes, function) = (owner.hops, [], nil)
     (fallback, erasedFallback, hasFallback) = (.null, .null, false)
     switch owner.end {
     case .object(let last):
@@ -125,7 +154,7 @@ package struct BoundPath: Sendable {
 
   /// Whether the path is bound to a table of another state, of the same schema, as to its own.
   package func isBound(to table: TableView) -> Bool {
-    guard hops.isEmpty else { return false }
+    guard hops.isEmpty, function == nil else { return false }
     switch end {
     case .attribute(let attribute): return table.column(of: attribute.number) == column
     case .objects(let relationship): return table.column(of: relationship.number) == column
@@ -164,6 +193,7 @@ package struct BoundPath: Sendable {
     _ body: (ValueCell, UnsafeRawBufferPointer) throws(StateFault) -> T
   ) throws(StateFault) -> T {
     let none = UnsafeRawBufferPointer(start: nil, count: 0)
+    if let function { return try body(try function.cell(of: row, view), none) }
     var (view, row) = (view, row)
     // Keeps the view's memory alive.
     var group: RowGroup?

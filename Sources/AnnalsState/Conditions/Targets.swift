@@ -90,6 +90,22 @@ final class Targets: Sendable {
     return false
   }
 
+  /// Calls `body` with the row and the values of each object that a cell leads to, as often as it
+  /// is listed.
+  func forEachObject(
+    at cell: ValueCell, _ arena: UnsafeRawBufferPointer,
+    _ body: (Int64, RowView) throws(StateFault) -> Void
+  ) throws(StateFault) {
+    let view = TableView(table)
+    var block = RowBlock.none
+    _ = try contains(at: cell, arena) { (row) throws(StateFault) in
+      if !block.contains(row) { block = view.block(of: row) }
+      if try block.isLive(row), let values = block.view(of: row) { try body(row, values) }
+      return false
+    }
+    withExtendedLifetime(block) {}
+  }
+
   private func referrers(to target: ObjectReference) throws(StateFault) -> [Int64] {
     switch source {
     case .list: return []
