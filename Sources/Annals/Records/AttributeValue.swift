@@ -12,8 +12,8 @@ import AnnalsModel
 ///
 ///     enum Mood: String, AttributeValue { case calm, stormy }
 ///
-/// Store other types through a property of one of these. The requirements belong to the engine and
-/// may change.
+/// A `Codable` type that conforms to `JSONValue` is stored as JSON. The requirements belong to the
+/// engine and may change.
 public protocol AttributeValue: Sendable {
   /// This type, or the wrapped type of an optional: the type of bounds and of allowed values.
   associatedtype Required: AttributeValue = Self
