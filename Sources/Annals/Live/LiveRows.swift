@@ -46,7 +46,7 @@ public final class LiveRows<Row: Sendable> {
       })
   }
 
-  private init(
+  init(
     _ source: LiveSource, in context: EditingContext, _ read: @escaping RowList<Row>.Reader
   ) throws(AnnalsError) {
     view = nil
@@ -92,7 +92,12 @@ extension LiveRows {
     to fetch: Fetch<R>, sections: RecordSections<R>? = nil
   ) where Row == Object<R> {
     view?.change(to: fetch, sections: sections)
-    show { pending throws(AnnalsError) in try pending.change(to: LiveSource(fetch, sections)) }
+    changePending(to: LiveSource(fetch, sections))
+  }
+
+  /// Replaces what is shown of an editing context.
+  func changePending(to source: LiveSource) {
+    show { pending throws(AnnalsError) in try pending.change(to: source) }
   }
 }
 

@@ -31,6 +31,26 @@ extension Store {
   }
 }
 
+extension LiveRows where Row == TimelineRow {
+  /// Reads the rows of a timeline of what is pending in an editing context, and follows them.
+  /// O(n log n), then O(log n) for each changed object; throws as `Snapshot.timeline(_:)` does.
+  public convenience init<R: Record>(
+    _ timeline: Timeline<R>, sections unit: CalendarUnit? = nil, zone: TimeZone = .gmt,
+    in context: EditingContext
+  ) throws(AnnalsError) {
+    try self.init(.timeline(timeline, (zone, unit)), in: context, RowList.timelineReader)
+  }
+
+  /// Replaces the timeline, as `LiveView.change(to:)` does, and for a context the sections and the
+  /// zone, too.
+  public func change<R: Record>(
+    to timeline: Timeline<R>, sections unit: CalendarUnit? = nil, zone: TimeZone = .gmt
+  ) {
+    view?.change(to: timeline)
+    changePending(to: .timeline(timeline, (zone, unit)))
+  }
+}
+
 extension LiveView where Row == TimelineRow {
   /// Replaces the timeline, in place: each iterator yields one update from its rows to the new
   /// ones. A change of the order alone makes few moves or many.

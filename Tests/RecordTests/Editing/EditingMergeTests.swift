@@ -1,5 +1,6 @@
 import Annals
 import AnnalsModel
+import Foundation
 import Testing
 
 /// Contexts beside other writers, and contexts within contexts.
@@ -167,6 +168,22 @@ import Testing
     #expect(try store.problems() == [])
   }
 
+  @MainActor @Test func aTimelineShowsWhatIsPending() throws {
+    let store = try Store(.memory, records: Stay.self)
+    let form = try EditingContext(store)
+    let uji = try form.insert(Stay(place: "Uji", from: .distantPast, to: nil))
+    let stays = Timeline(start: \Stay.from, end: \.to).labeled(by: \.place)
+    let rows = try LiveRows(stays, in: form)
+    let first = try rows.rows.all().count
+    uji.to = Date(timeIntervalSince1970: 0)
+    try form.insert(Stay(place: "Nara", from: Date(timeIntervalSince1970: 9), to: nil))
+    #expect(try rows.rows.all().count > first && rows.failure == nil)
+    #expect(try rows.rows.all().last?.label == "Nara")
+    try form.save()
+    #expect(
+      try rows.rows.all().map(\.label) == store.snapshot().timeline(stays).map(\.label))
+  }
+
   @MainActor @Test func liveRowsShowWhatIsPending() throws {
     let rows = try LiveRows(Fetch(Node.self).where(\.count > 0).sorted(by: \.name), in: form)
     func names() throws -> [String] { try rows.rows.all().map(\.name) }
@@ -196,4 +213,13 @@ import Testing
     form.rollback()
     #expect(try names() == ["z", "m", "b", "a"] && rows.failure == nil)
   }
+}
+
+private struct Stay: Record {
+  var place: String
+  var from: Date
+  var to: Date?
+  static let entity = RecordEntity(
+    "Stay", Stay.init, Property("place", \.place), Property("from", \.from),
+    Property("to", \.to))
 }
