@@ -20,8 +20,18 @@ struct IndexPath: Sendable {
     let rows: @Sendable () throws(StateFault) -> [Int64]
   }
 
+  /// What an index finds instead of the rows themselves: objects that lead to them.
+  struct Related: Sendable {
+    /// The relationship or inverse that leads to the objects.
+    let path: PropertyPath
+    /// How many objects of their entity there are.
+    let count: Int
+  }
+
   let name: String
   let view: IndexView
+  /// The objects that the index finds, where these lead to the rows.
+  let related: Related?
   /// Ranges of places, rising and not adjacent.
   let places: [Range<Int>]
   /// The search of an index that gives no order, in place of `places`.
@@ -61,6 +71,7 @@ struct IndexPath: Sendable {
     else { return nil }
     places = try IndexPath.places(bounds, in: view)
     search = nil
+    related = nil
     count = places.reduce(0) { $0 + $1.count }
     self.name = name
     self.view = view
@@ -74,8 +85,12 @@ struct IndexPath: Sendable {
 
   /// An index that gives no order: a search of it, which looks at `count` entries, and what of the
   /// condition is left.
-  init(_ search: Search, count: Int, name: String, _ view: IndexView, rest: [Condition]) {
+  init(
+    _ search: Search, count: Int, name: String, _ view: IndexView, rest: [Condition],
+    related: Related? = nil
+  ) {
     self.search = search
+    self.related = related
     self.count = count
     self.name = name
     self.view = view
@@ -89,6 +104,10 @@ struct IndexPath: Sendable {
   /// The cost of using it, in objects read; includes sorting if it does not give the order.
   func cost(_ query: RowQuery) -> Double {
     var read = Double(count)
+    if related != nil {
+      // Each object that is found, its reference and its owner are read.
+      return 40 + 6 * read + RowQuery.sortingCost(read, query)
+    }
     if search != nil {
       // No value is read of what is looked at.
       return 40 + (rest == .always ? read : 5 * read) + RowQuery.sortingCost(read, query)

@@ -6,7 +6,13 @@ extension QueryPlan: CustomStringConvertible {
   /// not, and which index would help if none serves.
   package var description: String {
     var lines: [String] = []
-    if let path {
+    if let path, let related = path.related {
+      let kind = path.view.shape.kind.title
+      lines.append(
+        "begins with \(related.path), by \(kind) `\(path.name)`: \(path.count) of "
+          + "\(related.count), and goes to those of the \(count) objects that have them")
+      if path.rest != .always { lines.append("each is asked: \(path.rest)") }
+    } else if let path {
       let kind = path.view.shape.kind.title
       lines.append("by \(kind) `\(path.name)`: \(path.count) of \(count) objects")
       if path.rest != .always { lines.append("each is asked: \(path.rest)") }

@@ -18,10 +18,6 @@ extension QueryPlan {
     guard query.indexes != .none else { return [] }
     var result: [Condition] = []
     for part in query.condition.conjuncts {
-      if let condition = try implied(part, entity, in: state, sources) {
-        result.append(condition)
-        continue
-      }
       guard let path = part.pathOfValue, (2...longestPath).contains(path.names.count),
         let relationship = entity.relationship(named: path.names[0]), !relationship.isToMany,
         entity.keptShapes.contains(where: { shape in
@@ -40,22 +36,5 @@ extension QueryPlan {
       if !conditions.isEmpty { result.append(.any(conditions)) }
     }
     return result
-  }
-
-  /// The ids that a to-many relationship must list one of, for a condition on what it leads to; nil
-  /// if no reference index finds these objects, or no index those that meet the condition.
-  private static func implied(
-    _ part: Condition, _ entity: Entity, in state: State, _ sources: ConditionSources
-  ) throws(StateFault) -> Condition? {
-    guard case .some(let path, let behind) = part.form, path.names.count == 1,
-      let relationship = entity.relationship(named: path.names[0]), relationship.isIndexed
-    else { return nil }
-    let targets = try QueryPlan(
-      RowQuery(entity: relationship.destination, condition: behind), in: state, sources)
-    guard let found = targets.path, found.count <= mostTargets else { return nil }
-    let conditions = try targets.rows().map { row in
-      Condition.contains(path, ObjectReference(entity: relationship.destination, row: row))
-    }
-    return conditions.isEmpty ? nil : .any(conditions)
   }
 }

@@ -27,7 +27,8 @@ package struct QueryPlan: Sendable {
     let all = try BoundCondition(query.condition, over: query.entity, in: state, sources)
     let implied = try QueryPlan.implied(query, entity, in: state, sources)
     let entity = entity
-    let (path, others) = try QueryPlan.choose(query, entity, implied, in: state)
+    let related = try RelatedPath.all(query, entity, in: state, sources)
+    let (path, others) = try QueryPlan.choose(query, entity, implied, related, in: state)
     (self.path, self.others) = (path, others)
     if let path {
       condition = try BoundCondition(path.rest, over: query.entity, in: state, sources)
@@ -41,11 +42,16 @@ package struct QueryPlan: Sendable {
   }
 
   private static func choose(
-    _ query: RowQuery, _ entity: Entity, _ implied: [Condition], in state: State
+    _ query: RowQuery, _ entity: Entity, _ implied: [Condition], _ related: [RelatedPath],
+    in state: State
   ) throws(StateFault) -> (IndexPath?, [(name: String, cost: Double?)]) {
     guard query.indexes != .none else { return (nil, []) }
     var best: (path: IndexPath, cost: Double)?
     var others: [(name: String, cost: Double?)] = []
+    for related in related {
+      let cost = related.path.cost(query)
+      if cost < best?.cost ?? .infinity { best = (related.path, cost) }
+    }
     for shape in entity.keptShapes {
       let name = entity.name(of: shape)
       if case .named(let named) = query.indexes, !named.hasSameBytes(as: name) { continue }
@@ -61,16 +67,18 @@ package struct QueryPlan: Sendable {
       if let best, best.cost <= cost {
         others.append((name, cost))
       } else {
-        if let best { others.append((best.path.name, best.cost)) }
+        if let best, best.path.related == nil { others.append((best.path.name, best.cost)) }
         best = (path, cost)
       }
     }
     guard let best else { return (nil, others) }
     if case .named = query.indexes { return (best.path, others) }
-    if best.cost < query.scanCost(Double(state.count(of: query.entity))) {
+    // Who asks each owner may read everything that they lead to.
+    let asking = related.reduce(0) { $0 + $1.askingCost }
+    if best.cost < query.scanCost(Double(state.count(of: query.entity))) + asking {
       return (best.path, others)
     }
-    return (nil, others + [(best.path.name, best.cost)])
+    return (nil, best.path.related == nil ? others + [(best.path.name, best.cost)] : others)
   }
 
   /// Whether `rows` gives them in the order that is wanted.
