@@ -49,6 +49,7 @@ package final class HistoryImport {
     var notes: [String] = []
     if hadEntities, let store { notes = store.schema.growth(since: schemaBefore) }
     notes += imported.kept
+    if let note = numbers.note { notes.append(note) }
     let (count, first) = reader.untaggedObjects
     if count > 0 {
       notes.append(
@@ -73,6 +74,8 @@ package final class HistoryImport {
   private var isNew = false
   /// The schema of the store that the lines come from.
   private var imported = ImportedSchema()
+  /// The numbers of the lines, and those of the store.
+  private var numbers = ImportedNumbers()
   /// A schema of which the first transaction adds what is missing.
   private var required: Schema?
   /// The plans of the last line, and the version of the schema that they are valid for.
@@ -190,6 +193,7 @@ package final class HistoryImport {
     let store = try opened()
     let number = isNew ? store.base.number + count + 1 : nil
     var after: (plans: EntityPlans, schemaVersion: Int64?)?
+    var exported: Int64?
     let token = try store.commitTransaction(origin) { transaction in
       let (changes, removals) = try begin(transaction)
       var members = TransactionMembers()
@@ -198,7 +202,8 @@ package final class HistoryImport {
       } while try reader.next() == .key
       // Text behind the object on the line must fail before the commit.
       try reader.endDocument()
-      try members.apply(to: transaction, reader, numbered: number)
+      try members.apply(to: transaction, reader, numbered: number, &numbers)
+      exported = members.number
       transaction.draft.define(removals)
       if let timestamp = transaction.draft.origin.timestamp {
         latest = max(latest ?? timestamp, timestamp)
@@ -206,6 +211,7 @@ package final class HistoryImport {
       let isChanged = !transaction.draft.changedEntities.isEmpty
       after = (changes.plans, isChanged ? nil : transaction.draft.records.schemaVersion)
     }
+    if let exported { numbers.add(exported, as: token.number) }
     count += 1
     lastLine = reader.line
     // The plans are valid for this transaction's schema; another writer may have changed it since.

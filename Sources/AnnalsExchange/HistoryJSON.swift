@@ -10,6 +10,8 @@ import AnnalsState
 //                 {"op":"update","entity":"Event","id":17,"set":{"title":null}},
 //                 {"op":"delete","entity":"Event","id":9}]}
 //
+// - `group` is the group of undo, `undoes` is what the transaction undoes: a number, or the first
+//   and the last of a group; `redoes` is the undo that it undoes.
 // - Metadata are members of the line. Those with a reserved name are in `metadata`.
 // - `id` is the key. An object without a key has `row` instead. An insert has `row`, too, if the
 //   object is not in the row after the last one of its entity.
@@ -22,7 +24,7 @@ package enum TransactionMember {
   /// Metadata with these names go into the member `metadata`.
   package static let reserved: Set<String> = [
     "n", "author", "context", "timestamp", "timestamp_us", "changes", "metadata", "schema", "base",
-    "schemaChange", "token", "process", "pid", "lost", "erased",
+    "schemaChange", "token", "process", "pid", "lost", "erased", "group", "undoes", "redoes",
   ]
 }
 
@@ -37,6 +39,7 @@ extension JSONWriter {
     member("timestamp", record.timestamp.description)
     if let lost = record.lost { member(lost: lost) }
     if let erasure = transaction.erasure { member(erased: erasure, transaction.schema) }
+    members(of: transaction.undo)
     let hidden = record.metadata.filter { TransactionMember.reserved.contains($0.key) }
     for entry in record.metadata where !TransactionMember.reserved.contains(entry.key) {
       key(entry.key)
@@ -84,6 +87,22 @@ extension JSONWriter {
     }
     endArray()
     endObject()
+  }
+
+  /// Writes the members `group`, `undoes` (a number, or the first and the last of a group) and
+  /// `redoes`.
+  private mutating func members(of undo: UndoRecord) {
+    if let group = undo.group { member("group", group) }
+    switch undo.act {
+    case .undoes(let numbers) where numbers.count == 1: member("undoes", numbers.lowerBound)
+    case .undoes(let numbers):
+      beginArray("undoes")
+      int(numbers.lowerBound)
+      int(numbers.upperBound)
+      endArray()
+    case .redoes(let number): member("redoes", number)
+    case nil: break
+    }
   }
 
   /// Writes a value of metadata. JSON text is written as nested JSON, and read back as JSON text.

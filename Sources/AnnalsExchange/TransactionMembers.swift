@@ -5,7 +5,8 @@ import AnnalsModel
 /// The members of a line other than its changes.
 struct TransactionMembers {
   private var seen: Set<ContiguousArray<UInt8>> = []
-  private var number: Int64?
+  /// The number that the transaction had where the lines come from.
+  private(set) var number: Int64?
   private var author: String?
   private var context: String?
   private var timestamp: Timestamp?
@@ -14,6 +15,8 @@ struct TransactionMembers {
   /// The least number of bytes that the metadata takes in the file.
   private var metadataLength = 0
   private var hasChanges = false
+  private var group: String?
+  private var act: UndoRecord.Act?
 
   init() {}
 
@@ -43,9 +46,10 @@ struct TransactionMembers {
       let token = try reader.next()
       if token != .null { microseconds = try reader.whole(token, of: name) }
     case "metadata": try readMetadata(reader)
+    case "group", "undoes", "redoes": try readUndo(name, reader)
     case "schema", "schemaChange", "base":
       throw reader.fault("`\(name)` is the first member of a line of its own")
-    default: try add(name, reader)
+    default: try add(name, reader.next(), reader)
     }
     return false
   }
@@ -53,7 +57,8 @@ struct TransactionMembers {
   /// Applies the members to the transaction. `expected` is its number if the store has only the
   /// transactions of the lines, so that rows are the same; nil in any other store.
   func apply(
-    to transaction: WriteTransaction, _ reader: JSONReader, numbered expected: Int64?
+    to transaction: WriteTransaction, _ reader: JSONReader, numbered expected: Int64?,
+    _ numbers: inout ImportedNumbers
   ) throws(InputFault) {
     guard hasChanges else { throw reader.fault("the line has no `changes`") }
     if let timestamp, let microseconds {
@@ -75,13 +80,58 @@ struct TransactionMembers {
       let erasure = ErasureReading.erasure(in: text, transaction.schema)
     {
       transaction.metadata["erased"] = nil
-      transaction.draft.origin.erasure = erasure
-      transaction.draft.origin.features.formUnion(.erasure)
+      transaction.draft.origin.note(erasure)
     }
+    try applyUndo(to: transaction, reader, isKept: number == expected, &numbers)
     // A gap of an export may lack required values. Other programs may use the name `lost` for
     // something else.
     if case .json(let text) = metadata["lost"], text.hasPrefix(#"{"first":"#) {
       transaction.draft.origin.allowsMissing = true
+    }
+  }
+
+  /// Reads the value of a member about undo. A value of another kind is metadata of that name.
+  private mutating func readUndo(_ name: String, _ reader: JSONReader) throws(InputFault) {
+    let token = try reader.next()
+    switch (name, token) {
+    case ("group", .string): group = String(decoding: reader.text, as: UTF8.self)
+    case ("redoes", .number): act = .redoes(try reader.whole(token, of: name))
+    case ("undoes", .number):
+      let number = try reader.whole(token, of: name)
+      act = .undoes(number...number)
+    case ("undoes", .beginArray):
+      var list: [Int64] = []
+      try reader.elements(token, of: name) { item throws(InputFault) in
+        list.append(try reader.whole(item, of: name))
+        if list.count > 2 { throw reader.fault("`undoes` is the first and the last number") }
+      }
+      guard list.count == 2, list[0] <= list[1] else {
+        throw reader.fault("`undoes` is the first and the last number")
+      }
+      act = .undoes(list[0]...list[1])
+    default: try add(name, token, reader)
+    }
+  }
+
+  /// Gives the transaction its group, and what it undoes by the numbers of the store; these are
+  /// those of the lines if `isKept`.
+  private func applyUndo(
+    to transaction: WriteTransaction, _ reader: JSONReader, isKept: Bool,
+    _ numbers: inout ImportedNumbers
+  ) throws(InputFault) {
+    var undo = UndoRecord(group: group)
+    if let act {
+      let named = act.numbers
+      guard let number, named.lowerBound > 0, named.upperBound < number else {
+        throw reader.fault("a transaction undoes or redoes what has a lower number, from 1")
+      }
+      undo.act = isKept ? act : numbers.act(act)
+      if undo.act == nil { numbers.addLost() }
+    }
+    do throws(AnnalsError) {
+      try transaction.draft.origin.note(undo)
+    } catch {
+      throw reader.fault(error.message)
     }
   }
 
@@ -90,12 +140,14 @@ struct TransactionMembers {
       throw reader.fault("`metadata` is not an object")
     }
     while try reader.next() == .key {
-      try add(String(decoding: reader.text, as: UTF8.self), reader)
+      try add(String(decoding: reader.text, as: UTF8.self), reader.next(), reader)
     }
   }
 
-  private mutating func add(_ name: String, _ reader: JSONReader) throws(InputFault) {
-    var value = try reader.value(reader.next())
+  private mutating func add(
+    _ name: String, _ token: JSONToken, _ reader: JSONReader
+  ) throws(InputFault) {
+    var value = try reader.value(token)
     // Metadata cannot hold the erased value, so it becomes JSON text.
     if value.isErased { value = .json(#"{"$erased":true}"#) }
     // More could not be committed.

@@ -46,9 +46,8 @@ import Testing
     for properties in [[title], []] as [[PropertyNumber]] {
       var origin = TransactionOrigin(author: "ann")
       origin.isAlwaysRecorded = true
-      origin.erasure = Erasure(
-        [Erasure.Target(reference, properties: properties)], reason: "it's asked")
-      origin.features = .erasure
+      origin.note(
+        Erasure([Erasure.Target(reference, properties: properties)], reason: "it's asked"))
       _ = try store.commitTransaction(origin) { if properties.isEmpty { try $0.delete(post) } }
     }
     try store.close()

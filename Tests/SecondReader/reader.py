@@ -485,7 +485,7 @@ def need_features(c):
     for bit in range(64):
         if required >> bit & 1:
             met("required feature", bit)
-        if optional >> bit & 1 and bit in (32, 33, 34):
+        if optional >> bit & 1 and bit in (32, 33, 34, 35, 36):
             met("optional feature", bit)
     return required, optional
 
@@ -543,6 +543,7 @@ class Details:
     def __init__(self, c=None):
         self.names, self.opening, self.metadata, self.schema, self.gap = None, None, [], [], None
         self.clock_jump, self.flags, self.erased = False, 0, None
+        self.group, self.undo = None, None
         if c is None:
             return
         flags = self.flags = c.u8()
@@ -571,11 +572,16 @@ class Details:
             need(area, "an empty extension area")
             self.clock_jump = 1 in area
             for tag in area:
-                if tag in (1, 2):
+                if tag in (1, 2, 3, 4):
                     met("transaction tag", tag)
             need(not area.get(1), "a clock jump that says more")
             if 2 in area:
                 self.erased = erasure(Cursor(area[2]))
+            if 3 in area:
+                need(0 < len(area[3]) <= 255, "the name of a group")
+                self.group = bytes(area[3]).decode("utf-8")
+            if 4 in area:
+                self.undo = undo(Cursor(area[4]))
         if flags & 32:
             self.gap = Gap(c)
 
@@ -593,6 +599,17 @@ def erasure(c):
     need(reason, "an erasure without a reason")
     c.finish("an erasure")
     return targets, reason
+
+
+def undo(c):
+    """The kind of an undo, and the first and the last transaction that it names."""
+    kind, first = c.u8(), c.number()
+    need(kind in (1, 2), "an undo of kind %d" % kind)
+    met("undo kind", kind)
+    last = first + (c.number() if kind == 1 else 0)
+    need(first >= 1, "an undo of transaction 0")
+    c.finish("an undo")
+    return kind, first, last
 
 
 class Gap:
@@ -618,6 +635,7 @@ class Transaction:
         self.number, self.timestamp, self.author = number, timestamp, author
         self.context, self.opening, self.details, self.changes = context, opening, details, changes
         need(not details or not details.gap or details.gap.first <= number, "a gap that ends before it begins")
+        need(not details or not details.undo or details.undo[2] < number, "an undo of what is not before it")
 
     @property
     def first(self):
@@ -1445,7 +1463,7 @@ class File:
     def __init__(self, path):
         with open(path, "rb") as f:
             self.data = f.read()
-        self.required = 0
+        self.required, self.optional = 0, 0
         self.read_header()
         self.slots = [s for s in (self.read_slot(0), self.read_slot(1)) if s]
         self.slot = max(self.slots, key=lambda s: s["sequence"], default=None)
@@ -1463,7 +1481,7 @@ class File:
         need((version, draft) == (0, 2), "of another draft")
         need(crc(data[:4092]) == int.from_bytes(data[4092:4096], "little"), "the header's checksum is wrong")
         self.header_checksum = int.from_bytes(data[4092:4096], "little")
-        self.required |= need_features(c)[0]
+        self.required, self.optional = need_features(c)
         self.store, self.generation, self.base = c.raw(16), c.u64(), c.i64()
         self.created, self.base_timestamp = c.i64(), c.i64()
         self.base_checkpoint, self.pruned_at = c.u64(), c.i64()
@@ -1520,6 +1538,7 @@ class File:
                 c = Cursor(frame.payload())
                 required, optional = need_features(c)
                 self.required |= required
+                self.optional |= optional
                 c.finish("an announcement")
                 need(required or optional, "an announcement of nothing")
                 need(frame.flags & 1 == (required == 0), "flags of an announcement")
@@ -1907,6 +1926,7 @@ def command_check(file):
     values = [v for t, _ in found for c in t.changes for p in c[3] for v in p[1:]]
     values += [v for c in checkpoints.values() for e in c.state().objects.values() for o in e.values() for v in o.values()]
     need(file.required & 2 or not any(v and v[0] == ERASED for v in values), "an erased value, which was not announced")
+    need(file.optional & 1 << 36 or not any(t.details.group or t.details.undo for t, _ in found), "an undo that was not announced")
     for offset, c in checkpoints.items():
         if c.older:
             need(c.older[0] in checkpoints and checkpoints[c.older[0]].number == c.older[1], "an older checkpoint that is not there")

@@ -364,9 +364,8 @@ import Testing
     let numbers = entity.attributes.filter { properties.contains($0.name) }.map(\.number)
     var origin = TransactionOrigin(author: "ann")
     origin.isAlwaysRecorded = true
-    origin.erasure = Erasure(
-      [Erasure.Target(ObjectReference(work.victim), properties: numbers)], reason: "r")
-    origin.features = .erasure
+    origin.note(
+      Erasure([Erasure.Target(ObjectReference(work.victim), properties: numbers)], reason: "r"))
     _ = try work.store.commitTransaction(origin) { _ in }
     let base = work.store.base.number
     #expect(base > 0)

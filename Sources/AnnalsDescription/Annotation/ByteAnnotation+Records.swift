@@ -55,7 +55,7 @@ extension ByteAnnotation {
       }
     }
     if flags & 8 != 0 { schema(&reader) }
-    if flags & 16 != 0 { reader.extensions(["the clock had jumped back", "what was erased"]) }
+    if flags & 16 != 0 { reader.extensions(ExtensionArea.transactionItems) }
     if flags & 32 != 0 {
       gap(&reader)
       reader.list("count of openings", opening)

@@ -213,6 +213,13 @@ extension FrameDescription {
       }
       result.add("reason", QuotedText.short(erasure.reason))
     }
+    let undo = UndoCodec.undo(of: record)
+    if let group = undo.group { result.add("group", QuotedText.short(group)) }
+    switch undo.act {
+    case .undoes(let numbers): result.add("undoes", UndoRecord.text(of: numbers))
+    case .redoes(let number): result.add("redoes", number)
+    case nil: break
+    }
     if !record.extensions.isEmpty { result.add("extensions", record.extensions.count) }
   }
 

@@ -64,13 +64,13 @@ extension StoreWriter {
     }
     var envelope = TransactionEnvelope(
       timestamp: origin.timestamp ?? now(), author: origin.author, context: origin.context,
-      metadata: metadata, schemaChange: draft.schemaChange, opening: origin.opening)
+      metadata: metadata, schemaChange: draft.schemaChange, extensions: origin.extensions,
+      opening: origin.opening)
     if origin.timestamp == nil { keepOrder(&envelope) }
     envelope.features = origin.features
     if envelope.schemaChange.contains(where: \.hasRelationshipRules) {
       envelope.features.formUnion(.references)
     }
-    if let erasure = origin.erasure { ErasureCodec.append(erasure, to: &envelope.extensions) }
     return envelope
   }
 
@@ -87,7 +87,7 @@ extension StoreWriter {
     if !overflow, step <= StoreWriter.smallStepBack, last < .max {
       envelope.timestamp = Timestamp(microseconds: last + 1)
     } else {
-      envelope.extensions = ExtensionArea.ofClockJump
+      envelope.extensions = ExtensionArea.ofClockJump + envelope.extensions
     }
   }
 }

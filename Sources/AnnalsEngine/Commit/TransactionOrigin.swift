@@ -23,12 +23,32 @@ package struct TransactionOrigin: Sendable {
 
   /// The features that the transaction uses and that the file may not have announced yet.
   package var features = Features.none
-  /// What the transaction erases, for its record.
-  package var erasure: Erasure?
+  /// The items of the record's extension area, but for what the clock says: what the transaction
+  /// erases, its group, what it undoes.
+  private(set) var extensions: ContiguousArray<UInt8> = []
 
   package init(author: String? = nil, context: String? = nil, metadata: [String: Value] = [:]) {
     self.author = author
     self.context = context
     self.metadata = metadata
+  }
+
+  /// Notes what the transaction erases, for its record.
+  package mutating func note(_ erasure: Erasure) {
+    ErasureCodec.append(erasure, to: &extensions)
+    features.formUnion(.erasure)
+  }
+
+  /// Notes the transaction's group, and what it undoes or redoes, for its record. Throws
+  /// `.invalidArgument` for a group without a name, or with one that is too long.
+  package mutating func note(_ undo: UndoRecord) throws(AnnalsError) {
+    if undo.isEmpty { return }
+    guard undo.group.map({ (1...UndoRecord.longestGroup).contains($0.utf8.count) }) != false else {
+      throw AnnalsError(
+        .invalidArgument,
+        "the name of a group has 1 to \(UndoRecord.longestGroup) bytes; nothing was recorded")
+    }
+    UndoCodec.append(undo, to: &extensions)
+    features.formUnion(.undo)
   }
 }

@@ -132,6 +132,8 @@ public struct TransactionHeader: Sendable, Identifiable {
   }
 
   mutating func join(_ part: TransactionHeader) {
+    // The first part has the metadata; it comes last where history is read backward.
+    if part.first.page.batch.transactions[part.first.index].part == 0 { first = part.first }
     changeCount += part.changeCount
     isSelected = isSelected || part.isSelected
   }
@@ -154,6 +156,12 @@ public struct TransactionHeader: Sendable, Identifiable {
   public var processID: Int64? { first.processID }
   /// The key-value pairs of the transaction.
   public var metadata: [String: Value] { first.metadata }
+  /// The group of transactions that are undone together with this one; see `Transaction.group`.
+  public var group: String? { first.group }
+  /// The transactions that this one undoes; see `Transaction.undoes`.
+  public var undoes: ClosedRange<Int64>? { first.undoes }
+  /// The transaction whose undoing this one undoes; see `Transaction.redoes`.
+  public var redoes: Int64? { first.redoes }
   /// The lost transactions, if this is not a transaction but a gap that a salvage left.
   public var lost: LostTransactions? { first.lost }
   /// The definitions of the entities that the transaction defined or changed.

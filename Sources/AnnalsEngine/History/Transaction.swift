@@ -76,6 +76,24 @@ public struct Transaction: Sendable, Identifiable {
   /// What the transaction erased, and why; nil for most transactions.
   public var erasure: Erasure? { ErasureCodec.erasure(of: page.batch.transactions[index]) }
 
+  /// The group of transactions that are undone together with this one; of a transaction that undoes
+  /// or redoes a group, that group. Nil for most.
+  public var group: String? { undo.group }
+
+  /// The transactions of the same author that this one undoes: one, or the group from the first of
+  /// them to the last; nil for most transactions. Some may have been pruned since.
+  public var undoes: ClosedRange<Int64>? {
+    if case .undoes(let numbers) = undo.act { numbers } else { nil }
+  }
+
+  /// The transaction whose undoing this one undoes; nil for most.
+  public var redoes: Int64? {
+    if case .redoes(let number) = undo.act { number } else { nil }
+  }
+
+  /// The transaction's place in the undo history of its author.
+  package var undo: UndoRecord { UndoCodec.undo(of: page.batch.transactions[index]) }
+
   /// The lost transactions, if this is not a transaction but a gap that a salvage left; the gap's
   /// number is the last lost one. Its changes lead from the last state before the gap to what is
   /// known of the state after it. Gaps match every condition.

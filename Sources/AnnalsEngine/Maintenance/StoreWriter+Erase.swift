@@ -46,8 +46,7 @@ extension StoreWriter {
     return try AnnalsError.translating {
       var origin = TransactionOrigin(author: author)
       origin.isAlwaysRecorded = true
-      origin.erasure = erasure
-      origin.features = .erasure
+      origin.note(erasure)
       let token = try commit(origin) { try $0.draft.erase(erasure) }.token
       do {
         return try writeAlone { try $0.carryOut(erasure, token, claim) }

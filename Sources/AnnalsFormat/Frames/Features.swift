@@ -23,12 +23,14 @@ package struct Features: Hashable, Sendable {
   package static let tombstones = Features(optional: 1 << 34)
   /// Delete rules and inverses, which a writer must know.
   package static let references = Features(optional: 1 << 35)
+  /// Groups of transactions, and what transactions undo, which a writer must know.
+  package static let undo = Features(optional: 1 << 36)
   /// Erased values. Bit 1, which a reader must know.
   package static let erasure = Features(required: 1 << 1)
   /// The features that this engine knows. Bit 0 of the required ones is reserved for encryption:
   /// bytes 256 to 511 of the header hold key slots.
   package static let known = consumers.union(retention).union(tombstones).union(erasure)
-    .union(references)
+    .union(references).union(undo)
   /// The half of `optional` that a writer must know.
   private static let writers: UInt64 = 0xFFFF_FFFF << 32
 

@@ -6,7 +6,7 @@ import AnnalsModel
 ///
 /// FORMAT.md, "Erased values".
 package enum ErasureCodec {
-  /// Appends the item to the items of a transaction's area, behind those of lower tags.
+  /// Adds the item to those of a transaction's area, in the order of their tags.
   package static func append(_ erasure: Erasure, to items: inout ContiguousArray<UInt8>) {
     var bytes: ContiguousArray<UInt8> = []
     bytes.append(count: erasure.targets.count)
@@ -17,21 +17,19 @@ package enum ErasureCodec {
       for property in target.properties { bytes.append(varInt: UInt64(property)) }
     }
     bytes.append(string: erasure.reason)
-    ExtensionArea.append(ExtensionArea.erasure, bytes, to: &items)
+    items = ExtensionArea.adding(ExtensionArea.erasure, bytes, to: items)
   }
 
   /// What the transaction of a record erased; nil for most. Its area was read, and keeps the rules.
   package static func erasure(of record: TransactionRecord) -> Erasure? {
-    if record.isPlain { return nil }
-    return try? find(in: record.extensions)
+    if record.isPlain || record.extensions.isEmpty { return nil }
+    return ExtensionArea.items(of: record.extensions)
+      .first { $0.tag == ExtensionArea.erasure }.flatMap { try? decode($0.bytes) }
   }
 
-  /// Reads the item of an area; nil if there is none. Throws if it breaks a rule.
-  static func find(in area: ContiguousArray<UInt8>) throws(DecodeFault) -> Erasure? {
-    guard !area.isEmpty,
-      let item = ExtensionArea.items(of: area).first(where: { $0.tag == ExtensionArea.erasure })
-    else { return nil }
-    return try item.bytes.withBytes { bytes throws(DecodeFault) in
+  /// Reads the item. Throws if it breaks a rule.
+  static func decode(_ item: ContiguousArray<UInt8>) throws(DecodeFault) -> Erasure {
+    try item.withBytes { bytes throws(DecodeFault) in
       var reader = ByteReader(bytes)
       let erasure = try decode(&reader)
       try reader.expectEnd()

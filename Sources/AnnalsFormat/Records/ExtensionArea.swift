@@ -8,6 +8,10 @@ package enum ExtensionArea {
   package static let clockJump: UInt64 = 1
   /// In a transaction: what it erased.
   static let erasure: UInt64 = 2
+  /// In a transaction: its group, for undo. UTF-8.
+  static let group: UInt64 = 3
+  /// In a transaction: what it undoes or redoes.
+  static let undo: UInt64 = 4
   /// In a definition of an entity: the edits of the schema that were made.
   static let madeEdits: UInt64 = 1
   /// In a directory: how many transactions up to it say so. A number.
@@ -28,6 +32,11 @@ package enum ExtensionArea {
   package static let directoryItems = [
     "count of clock jumps", "checkpoint before: offset and number", "saved projections",
     "consumers", "retention", "tombstones",
+  ]
+
+  /// What the items of a transaction are, by tag from 1.
+  package static let transactionItems = [
+    "the clock had jumped back", "what was erased", "group", "what it undoes or redoes",
   ]
 
   /// The items of an area that says that the transaction's clock had jumped back, and no more.
@@ -73,11 +82,6 @@ package enum ExtensionArea {
   /// Whether an area that was read has an item of this tag.
   package static func has(_ tag: UInt64, in area: ContiguousArray<UInt8>) -> Bool {
     !area.isEmpty && items(of: area).contains { $0.tag == tag }
-  }
-
-  /// Whether the item of this tag, if an area that was read has one, has no bytes.
-  static func saysNothing(_ tag: UInt64, in area: ContiguousArray<UInt8>) -> Bool {
-    items(of: area).allSatisfy { $0.tag != tag || $0.bytes.isEmpty }
   }
 
   /// Appends an item to the items of an area.

@@ -66,13 +66,26 @@ enum RecordDetails {
     }
     if flags & hasExtensions != 0 {
       record.extensions = try ExtensionArea.readSome(&reader)
-      guard ExtensionArea.saysNothing(ExtensionArea.clockJump, in: record.extensions) else {
-        throw reader.invalid("a jump of the clock that says more")
-      }
-      _ = try ErasureCodec.find(in: record.extensions)
+      try checkItems(of: record, reader)
     }
     if flags & hasGap != 0 {
       record.lost = try GapCodec.decode(&reader, last: record.number, after: record.timestamp)
+    }
+  }
+
+  /// Throws if a known item of the record's area breaks a rule.
+  private static func checkItems(
+    of record: TransactionRecord, _ reader: ByteReader
+  ) throws(DecodeFault) {
+    for item in ExtensionArea.items(of: record.extensions) {
+      switch item.tag {
+      case ExtensionArea.clockJump:
+        if !item.bytes.isEmpty { throw reader.invalid("a jump of the clock that says more") }
+      case ExtensionArea.erasure: _ = try ErasureCodec.decode(item.bytes)
+      case ExtensionArea.group: _ = try UndoCodec.group(item.bytes)
+      case ExtensionArea.undo: _ = try UndoCodec.act(item.bytes, before: record.number)
+      default: break
+      }
     }
   }
 

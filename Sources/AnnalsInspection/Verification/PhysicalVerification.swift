@@ -126,6 +126,11 @@ package struct PhysicalVerification {
         .feature, at: offset,
         "an erased value, though neither the header nor an announcement says that the file has any")
     }
+    if let offset = transactions.firstUndo, !outline.has(.undo) {
+      log.error(
+        .feature, at: offset,
+        "a group or an undo, though neither the header nor an announcement says that there is any")
+    }
     for range in walk.bytes.unreadable {
       log.error(.disk, at: range.lowerBound, "the disk cannot read \(range.count) bytes")
     }

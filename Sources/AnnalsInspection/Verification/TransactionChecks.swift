@@ -25,6 +25,8 @@ package struct TransactionChecks {
   private var lookup = SchemaLookup()
   /// The first frame with an erased value or a record of an erasure.
   private(set) var firstErasure: UInt64?
+  /// The first frame with a group, or with something that is undone.
+  private(set) var firstUndo: UInt64?
 
   /// The number of the last whole transaction; nil if unknown.
   var head: Int64? { unfinished == nil ? expected.map { $0 - 1 } : nil }
@@ -116,6 +118,7 @@ package struct TransactionChecks {
     number(of: record, at: offset, &log)
     order(of: record, at: offset, &log)
     if firstErasure == nil, ErasureCodec.erasure(of: record) != nil { firstErasure = offset }
+    if firstUndo == nil, !UndoCodec.undo(of: record).isEmpty { firstUndo = offset }
     numbers(of: record, at: offset, &log)
     schema(of: record, at: offset, &log)
     vocabulary.learn(record)

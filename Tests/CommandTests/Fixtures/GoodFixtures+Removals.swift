@@ -1,4 +1,5 @@
 import Annals
+import AnnalsEngine
 import AnnalsModel
 
 extension FixtureRecipe {
@@ -59,6 +60,38 @@ extension FixtureRecipe {
       try tx.insert(
         "Stop", ["id": "b", "line": .object(line), "next": .object(ObjectReference(stop))])
     }
+  }
+}
+
+// Undo.
+extension FixtureRecipe {
+  /// A group with another author's transactions in between, undone, redone and undone again, in a
+  /// block behind a prune and by row.
+  static func undo(in store: Store) throws {
+    func write(
+      _ author: String, _ text: String, _ group: String? = nil, _ act: UndoRecord.Act? = nil
+    ) throws {
+      var origin = TransactionOrigin(author: author)
+      try origin.note(UndoRecord(group: group, act: act))
+      _ = try store.commitTransaction(origin) { tx in
+        let note = try tx.object(of: "Note", where: "id", is: "a")
+        if let note { return try tx.update(note.id, ["text": .string(text)]) }
+        try tx.insert("Note", ["id": "a", "text": .string(text)])
+      }
+    }
+    try write("ann", "Fog")
+    let first = store.token.number + 1
+    try write("ann", "Fog o", "typing")
+    try store.write(author: "ben") { try $0.insert("Note", ["id": "b"]) }
+    try write("ann", "Fog on", "typing")
+    try write("ann", "Fog", "typing", .undoes(first...first + 2))
+    try write("ann", "Fog on", "typing", .redoes(first + 3))
+    try write("ann", "Fog", "typing", .undoes(first + 4...first + 4))
+    try write("ann", "Mist", nil)
+    try write("ann", "Fog", nil, .undoes(first + 6...first + 6))
+    _ = try store.prune(store.prunePlan(before: first), author: "ben")
+    try write("ann", "Mist", nil, .redoes(first + 7))
+    try write("ann", "Mist.", "typing")
   }
 }
 

@@ -27,6 +27,7 @@ extension FixtureRecipe {
     FixtureRecipe("required-relationship") { try $0.made(notes: false, required) },
     FixtureRecipe("delete-rules") { try $0.made(notes: false, deleteRules) },
     FixtureRecipe("reference-counts") { try $0.made(notes: false, referenceCounts) },
+    FixtureRecipe("undo") { try $0.made(undo) },
     FixtureRecipe("large-values") { try $0.made(largeValues) },
     FixtureRecipe("large-value-in-pieces") { folder in
       var bytes = try FixtureBytes(ContiguousArray(folder.made(largeValues)))

@@ -24,12 +24,17 @@ extension TransactionText {
       else { continue }
       return ValueText.plain(first)
     }
+    let undo = digest.transaction.undo
+    let act = undo.act == nil ? "" : TransactionText.text(of: undo).map { "\($0): " } ?? ""
     let entities = digest.transaction.changedEntityNames
     let schema = "schema of " + ValueText.plain(entities.joined(separator: ", "))
-    guard let change = digest.shown.first else { return entities.isEmpty ? "no changes" : schema }
+    guard let change = digest.shown.first else {
+      return act + (entities.isEmpty ? "no changes" : schema)
+    }
     let name = ValueText.plain(try change.objectName(state).text)
     let more = digest.total - 1
-    return "\(change.kind.mark) \(name)" + (more > 0 ? " and \(Numerals.grouped(more)) more" : "")
+    let others = more > 0 ? " and \(Numerals.grouped(more)) more" : ""
+    return "\(act)\(change.kind.mark) \(name)\(others)"
       + (entities.isEmpty ? "" : ", " + schema)
   }
 }

@@ -28,6 +28,9 @@ struct TransactionText {
     try output.line(
       "transaction \(transaction.number)", .heading,
       "  \(values.zone.text(record.timestamp))\(tail)")
+    if let text = TransactionText.text(of: transaction.undo) {
+      try output.line(cut("    " + text))
+    }
     if let erasure = transaction.erasure { try write(erasure, of: transaction) }
     for entry in record.metadata where entry.key == "message" {
       guard case .string(let message) = entry.value, !message.isEmpty else { continue }
@@ -35,6 +38,19 @@ struct TransactionText {
         try output.line(line.isEmpty ? "" : cut("    " + ValueText.plain(line)))
       }
     }
+  }
+
+  /// `undoes 17`, `redoes 18`, `undoes 3...5 (group drag)`, `group drag`; nil for most.
+  static func text(of undo: UndoRecord) -> String? {
+    let group = undo.group.map { "group \(ValueText.plain($0))" }
+    let act =
+      switch undo.act {
+      case .undoes(let numbers): "undoes \(UndoRecord.text(of: numbers))"
+      case .redoes(let number): "redoes \(number)"
+      case nil: nil as String?
+      }
+    guard let act else { return group }
+    return group.map { "\(act) (\($0))" } ?? act
   }
 
   /// `    erased Post#7: title, text`, and below it the reason.

@@ -69,8 +69,39 @@ enum FuzzSideRecords {
 
   private static let erasureTag: UInt64 = 2
 
+  /// The bytes are an item of a transaction's extension area: its group, and what it undoes.
+  static func undo(_ bytes: UnsafeRawBufferPointer) {
+    for tag in [groupTag, undoTag] {
+      var items: ContiguousArray<UInt8> = []
+      ExtensionArea.append(tag, ContiguousArray(bytes), to: &items)
+      var record = TransactionRecord(number: 1 << 32, timestamp: Timestamp(microseconds: 0))
+      record.extensions = items
+      let undo = UndoCodec.undo(of: record)
+      if undo.isEmpty { continue }
+      var again: ContiguousArray<UInt8> = []
+      UndoCodec.append(undo, to: &again)
+      precondition(again == items, "an undo that reads otherwise")
+    }
+  }
+
+  private static let groupTag: UInt64 = 3
+  private static let undoTag: UInt64 = 4
+
+  static func undoSeeds(
+    in records: [ContiguousArray<UInt8>], blocks: [ContiguousArray<UInt8>]
+  ) -> [ContiguousArray<UInt8>] {
+    seeds(in: records, blocks: blocks, [groupTag, undoTag])
+  }
+
   static func erasureSeeds(
     in records: [ContiguousArray<UInt8>], blocks: [ContiguousArray<UInt8>]
+  ) -> [ContiguousArray<UInt8>] {
+    seeds(in: records, blocks: blocks, [erasureTag])
+  }
+
+  /// The items of these tags in the extension areas of transactions.
+  private static func seeds(
+    in records: [ContiguousArray<UInt8>], blocks: [ContiguousArray<UInt8>], _ tags: Set<UInt64>
   ) -> [ContiguousArray<UInt8>] {
     var batch = ChangeBatch()
     for payload in records {
@@ -79,8 +110,8 @@ enum FuzzSideRecords {
     for payload in blocks {
       payload.withUnsafeBytes { _ = try? BlockCodec.decode($0, isContinued: false, into: &batch) }
     }
-    return batch.transactions.filter { ErasureCodec.erasure(of: $0) != nil }.compactMap { record in
-      ExtensionArea.items(of: record.extensions).first { $0.tag == erasureTag }?.bytes
+    return batch.transactions.flatMap { record in
+      ExtensionArea.items(of: record.extensions).filter { tags.contains($0.tag) }.map(\.bytes)
     }
   }
 }

@@ -9,6 +9,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case projection, consumer, retention, tombstones
   /// The erasure in a transaction's extension area.
   case erasure
+  /// The group in a transaction's extension area, and what it undoes.
+  case undo
   case history, schemaJSON, text, gzip
   /// A TOKEN and an OBJECT of the command line.
   case arguments
@@ -40,6 +42,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .retention: FuzzSideRecords.retention(bytes)
     case .tombstones: FuzzSideRecords.tombstones(bytes)
     case .erasure: FuzzSideRecords.erasure(bytes)
+    case .undo: FuzzSideRecords.undo(bytes)
     case .history: FuzzTexts.history(bytes)
     case .schemaJSON: FuzzTexts.schema(bytes)
     case .text: FuzzTexts.text(bytes)
@@ -74,6 +77,9 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .tombstones: payloads(of: .tombstones, in: files)
     case .erasure:
       FuzzSideRecords.erasureSeeds(
+        in: payloads(of: .transaction, in: files), blocks: payloads(of: .block, in: files))
+    case .undo:
+      FuzzSideRecords.undoSeeds(
         in: payloads(of: .transaction, in: files), blocks: payloads(of: .block, in: files))
     case .history: FuzzTexts.historySeeds
     case .schemaJSON: FuzzTexts.schemaSeeds
