@@ -52,7 +52,7 @@ import Testing
     #expect(run.status == .couldNotRun)
     #expect(
       run.errors.hasPrefix(
-        "annals: transaction 1 changed the schema of Book, Loan, which a revert does not undo; "
+        "annals: transaction 1 changed the schema of Book, Loan, which cannot be reverted; "
           + "nothing was recorded. The state before it, as of 0, has "), "\(run.errors)")
     let shown = folder.run("show", "@l.annals", "1").output
     #expect(shown.contains("    schema of Book\n        + isbn: string\n"), "\(shown)")

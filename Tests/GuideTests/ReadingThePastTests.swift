@@ -13,6 +13,24 @@ private struct Entry: Record {
 
 /// The code of *Reading the past*.
 @Suite struct ReadingThePastTests {
+  @Test func anAuthorUndoesAndRedoes() throws {
+    let store = try Store(.memory, records: Entry.self)
+    let entry = try store.write(author: "ann") { try $0.insert(Entry(id: "fog", title: "Fog")) }
+
+    try store.write(author: "ann", group: "word") { try $0.set(\.title, of: entry, to: "Mis") }
+    try store.write(author: "ben") { try $0.insert(Entry(id: "dew", title: "Dew")) }
+    try store.write(author: "ann", group: "word") { try $0.set(\.title, of: entry, to: "Mist") }
+    let next = try store.undoable(author: "ann", limit: 1).first
+    print("Undo", next?.group ?? "", next?.count ?? 0)  // Undo word 2
+    try store.undo(author: "ann")  // both, and nothing of ben's
+    try store.redo(author: "ann")
+
+    #expect(next?.count == 2 && next?.group == "word")
+    #expect(try store.snapshot().objects(of: Entry.self).map(\.title) == ["Mist", "Dew"])
+    try store.undo(author: "ann")
+    #expect(try store.snapshot().objects(of: Entry.self).map(\.title) == ["Fog", "Dew"])
+  }
+
   @Test func everyPastStateIsOneCallAway() throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.annals")

@@ -55,10 +55,14 @@ public final class EditingContext {
   ///   - store: the store.
   ///   - author: who makes the changes that `save` commits.
   ///   - context: in what context.
+  ///   - group: a name that joins the saves, if the author writes nothing else in between, for
+  ///     `Store.undo`.
   ///   - metadata: key-value pairs to store with them.
-  /// - Throws: `.unsupported` for a store that is open for reading only, `.closed`.
+  /// - Throws: `.unsupported` for a store that is open for reading only, `.closed`,
+  ///   `.invalidArgument` for a group without a name, or with one of more than 255 bytes.
   public init(
-    _ store: Store, author: String? = nil, context: String? = nil, metadata: [String: Value] = [:]
+    _ store: Store, author: String? = nil, context: String? = nil, group: String? = nil,
+    metadata: [String: Value] = [:]
   ) throws(AnnalsError) {
     guard !store.options.isReadOnly else {
       throw AnnalsError(
@@ -68,7 +72,7 @@ public final class EditingContext {
     parent = nil
     session = EditSession(
       on: store.version,
-      TransactionOrigin(author: author, context: context, metadata: metadata))
+      try TransactionOrigin(author: author, context: context, group: group, metadata: metadata))
     follow()
   }
 

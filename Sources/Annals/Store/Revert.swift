@@ -37,7 +37,7 @@ extension Store {
       return try writer.append(origin) { transaction in
         var inverse = try TransactionInverse(of: number, in: writer.newest)
         try inverse.compare(with: transaction.draft.base)
-        if let refusal = inverse.plan.refusal { throw refusal }
+        if let refusal = inverse.plan.refusal() { throw refusal }
         try transaction.draft.undo(inverse)
       }.token
     }

@@ -15,35 +15,39 @@ extension Store {
   /// effect.
   @discardableResult
   public func write<Result: Sendable>(
-    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    author: String? = nil, context: String? = nil, group: String? = nil,
+    metadata: [String: Value] = [:], basedOn: Token? = nil, merging: MergePolicy? = nil,
+    expecting: Token? = nil,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Result
   ) async throws -> Result {
     try await commit(
-      author: author, context: context, metadata: metadata, basedOn: basedOn, merging: merging,
-      expecting: expecting, body
+      author: author, context: context, group: group, metadata: metadata, basedOn: basedOn,
+      merging: merging, expecting: expecting, body
     ).value
   }
 
   /// As the other asynchronous form, for a closure that returns nothing.
   public func write(
-    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    author: String? = nil, context: String? = nil, group: String? = nil,
+    metadata: [String: Value] = [:], basedOn: Token? = nil, merging: MergePolicy? = nil,
+    expecting: Token? = nil,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Void
   ) async throws {
     _ = try await commit(
-      author: author, context: context, metadata: metadata, basedOn: basedOn, merging: merging,
-      expecting: expecting, body)
+      author: author, context: context, group: group, metadata: metadata, basedOn: basedOn,
+      merging: merging, expecting: expecting, body)
   }
 
   /// As `commit`, without blocking the task's thread; otherwise as the asynchronous `write`.
   @discardableResult
   public func commit<Result: Sendable>(
-    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    author: String? = nil, context: String? = nil, group: String? = nil,
+    metadata: [String: Value] = [:], basedOn: Token? = nil, merging: MergePolicy? = nil,
+    expecting: Token? = nil,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Result
   ) async throws -> Commit<Result> {
-    let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
+    let origin = try TransactionOrigin(
+      author: author, context: context, group: group, metadata: metadata)
     let preconditions = Preconditions(basedOn: basedOn, policy: merging, expecting: expecting)
     return try await writer.commitOfTask { writer in
       try Commit { value in

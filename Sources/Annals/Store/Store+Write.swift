@@ -21,6 +21,9 @@ extension Store {
   /// - Parameters:
   ///   - author: who makes the change.
   ///   - context: in what context.
+  ///   - group: a name that joins consecutive transactions of one author for `undo`: the moves of a
+  ///     drag, the letters of a word. Whatever else the author writes, undoes or redoes in between
+  ///     ends the group; other authors do not.
   ///   - metadata: key-value pairs to store with the transaction.
   ///   - basedOn: the position of the state that the changes are based on, if it was read before
   ///     the call. Nothing is recorded if others have since changed a property that the transaction
@@ -41,7 +44,8 @@ extension Store {
   ///   returns, the transaction is as durable as `options.durability` says.
   /// - Throws: `.conflict` with the properties that others changed; `.pruned`, `.otherStore`,
   ///   `.lostBranch` or `.beyondHead` for a token that does not belong to this history;
-  ///   `.invalidChange` with every broken rule; `.busy` if another process holds the lock too long;
+  ///   `.invalidChange` with every broken rule; `.invalidArgument` for a group without a name, or
+  ///   with one of more than 255 bytes; `.busy` if another process holds the lock too long;
   ///   `.suspended` between `suspend()` and `resume()`; `.forked` in a fork of the process that
   ///   opened the store; `.noSpace`, `.io`. After all of these nothing was recorded.
   ///   `.outcomeUnknown`: the disk failed; the transaction may or may not exist after reopening,
@@ -50,26 +54,28 @@ extension Store {
   ///   removed; `underlying` says how.
   @discardableResult
   public func write<Result>(
-    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    author: String? = nil, context: String? = nil, group: String? = nil,
+    metadata: [String: Value] = [:], basedOn: Token? = nil, merging: MergePolicy? = nil,
+    expecting: Token? = nil,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Result {
     try commit(
-      author: author, context: context, metadata: metadata, basedOn: basedOn, merging: merging,
-      expecting: expecting, body
+      author: author, context: context, group: group, metadata: metadata, basedOn: basedOn,
+      merging: merging, expecting: expecting, body
     ).value
   }
 
   /// As the other form, for a closure that returns nothing: so a write can be the only expression
   /// of a closure whose own result is `Void`.
   public func write(
-    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    author: String? = nil, context: String? = nil, group: String? = nil,
+    metadata: [String: Value] = [:], basedOn: Token? = nil, merging: MergePolicy? = nil,
+    expecting: Token? = nil,
     _ body: (WriteTransaction) throws -> Void
   ) throws {
     _ = try commit(
-      author: author, context: context, metadata: metadata, basedOn: basedOn, merging: merging,
-      expecting: expecting, body)
+      author: author, context: context, group: group, metadata: metadata, basedOn: basedOn,
+      merging: merging, expecting: expecting, body)
   }
 
   /// As `write`, and also returns the position after the transaction and the conflicts that a merge
@@ -78,12 +84,13 @@ extension Store {
   /// Parameters, errors, cost and threads are those of `write`.
   @discardableResult
   public func commit<Result>(
-    author: String? = nil, context: String? = nil, metadata: [String: Value] = [:],
-    basedOn: Token? = nil, merging: MergePolicy? = nil, expecting: Token? = nil,
+    author: String? = nil, context: String? = nil, group: String? = nil,
+    metadata: [String: Value] = [:], basedOn: Token? = nil, merging: MergePolicy? = nil,
+    expecting: Token? = nil,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Commit<Result> {
     try commitTransaction(
-      TransactionOrigin(author: author, context: context, metadata: metadata),
+      TransactionOrigin(author: author, context: context, group: group, metadata: metadata),
       Preconditions(basedOn: basedOn, policy: merging, expecting: expecting), body)
   }
 

@@ -6,13 +6,15 @@ import AnnalsState
 
 extension Preconditions {
   /// The conflicts of a merge, for the caller. Throws them with `.error`, and without a policy.
-  /// Reads the history since the base if there are any.
+  /// Reads the history since the base if there are any. Those of an undo name no transaction of its
+  /// own author.
   func resolved(
-    _ conflicts: [MergeConflict], on version: StoreVersion
+    _ conflicts: [MergeConflict], on version: StoreVersion, besides step: UndoStep? = nil
   ) throws(AnnalsError) -> [PropertyConflict] {
     guard !conflicts.isEmpty, let basedOn else { return [] }
     let changes = try LastChanges(
-      of: Set(conflicts.map(\.object)), in: version, after: basedOn.number)
+      of: Set(conflicts.map(\.object)), in: version, after: basedOn.number,
+      among: step.map { !HistoryCondition(.author($0.author)) } ?? .always)
     let result = conflicts.map { PropertyConflict($0, in: version, changes) }
     guard let policy, policy != .error else { throw refusal(basedOn, result) }
     return result
@@ -53,12 +55,13 @@ private struct LastChanges {
   private var changes: [Place: Last] = [:]
   private var keys: [ObjectReference: String] = [:]
 
-  /// Reads the history after this number.
+  /// Reads the transactions after this number that meet the condition.
   init(
-    of objects: Set<ObjectReference>, in version: StoreVersion, after number: Int64
+    of objects: Set<ObjectReference>, in version: StoreVersion, after number: Int64,
+    among condition: HistoryCondition
   ) throws(AnnalsError) {
     let later = History(
-      version: version, after: number, through: version.head.number, condition: .always)
+      version: version, after: number, through: version.head.number, condition: condition)
     try AnnalsError.translating {
       try later.reversed().forEachChange { change in
         let entry = change.entry

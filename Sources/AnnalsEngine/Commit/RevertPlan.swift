@@ -26,26 +26,26 @@ public struct RevertPlan: Sendable {
     self.transaction = transaction
   }
 
-  /// Why the transaction cannot be reverted; nil if it can.
-  package var refusal: AnnalsError? {
+  /// Why the transaction cannot be reverted; nil if it can. `done` is what it was to be.
+  package func refusal(_ done: String = "reverted") -> AnnalsError? {
     if !redefined.isEmpty {
       let number = transaction.number
       return AnnalsError(
         .unsupported,
-        "transaction \(number) changed the schema of \(redefined.joined(separator: ", ")), which a "
-          + "revert does not undo; nothing was recorded. The state before it, as of "
+        "transaction \(number) changed the schema of \(redefined.joined(separator: ", ")), which "
+          + "cannot be \(done); nothing was recorded. The state before it, as of "
           + "\(number - 1), has the names and values of then: edit the schema, and write them again"
       )
     }
     if !erased.isEmpty {
       return AnnalsError(
         .erased,
-        "transaction \(transaction.number) cannot be reverted, values of it were erased: "
+        "transaction \(transaction.number) cannot be \(done), values of it were erased: "
           + erased.joined(separator: ", "))
     }
     guard !conflicts.isEmpty else { return nil }
     return .conflict(
-      "transaction \(transaction.number) cannot be reverted, later transactions touched what it "
+      "transaction \(transaction.number) cannot be \(done), later transactions touched what it "
         + "did", conflicts)
   }
 }

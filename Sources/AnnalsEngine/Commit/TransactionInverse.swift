@@ -7,20 +7,26 @@ package struct TransactionInverse {
   private let version: StoreVersion
   private let number: Int64
   fileprivate let history: History
-  fileprivate let before: State
-  private let after: State
+  /// The states just before the transaction and just after it.
+  let before: State
+  let after: State
+  /// The step of an undo that the transaction is of. Conflicts then name what others changed.
+  var step: UndoStep?
   package private(set) var plan: RevertPlan
   /// The most conflicts that are reported.
   private static let limit = 20
 
-  /// Reads the changes of a transaction, and the states beside it. Throws as
+  /// Reads the changes of a transaction, and the states beside it; `after` is the later one, if
+  /// that is at hand. Throws as
   /// `StoreVersion.transaction(_:)`. O(changes) time, memory for the two states and one frame.
-  package init(of number: Int64, in version: StoreVersion) throws(AnnalsError) {
+  package init(
+    of number: Int64, in version: StoreVersion, after known: State? = nil
+  ) throws(AnnalsError) {
     self.version = version
     self.number = number
     history = try version.history(of: number)
-    after = try version.state(at: number)
-    before = try version.state(at: number - 1)
+    if let known { after = known } else { after = try version.state(at: number) }
+    before = try version.state(at: number - 1, undoing: after, asOf: number)
     var found: TransactionHeader?
     try AnnalsError.translating { [history] in try history.forEachHeader { found = $0 } }
     guard let header = found else {
@@ -98,7 +104,7 @@ package struct TransactionInverse {
   /// what the revert does if it deletes anything by a schema with rules, else nothing.
   package mutating func countEffects(in draft: consuming Draft) throws(AnnalsError) {
     let rules = DeleteRules(draft.schema)
-    guard plan.deletions > 0, plan.refusal == nil, !rules.isEmpty else { return }
+    guard plan.deletions > 0, plan.refusal() == nil, !rules.isEmpty else { return }
     try draft.undo(self)
     let own = Set(draft.touched.list)
     for object in Set(try draft.apply(rules).map(\.object)) {
@@ -159,7 +165,8 @@ package struct TransactionInverse {
   }
 
   private func lastChange(of object: ObjectID, _ property: PropertyNumber?) -> Change? {
-    try? version.lastChange(of: object, after: number) { change in
+    let others = step.map { !HistoryCondition(.author($0.author)) } ?? .always
+    return try? version.lastChange(of: object, after: number, among: others) { change in
       guard let property, change.kind == .update else { return true }
       return change.touches(property)
     }
@@ -206,6 +213,8 @@ extension Draft {
     _ change: Change, of inverse: TransactionInverse
   ) throws(AnnalsError) {
     let entry = change.entry
+    // What the schema has removed since stays away.
+    if schema.hasRemoved(entry.entity) { return }
     try AnnalsError.translating {
       switch entry.kind {
       case .insert:

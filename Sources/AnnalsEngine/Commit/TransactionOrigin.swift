@@ -33,6 +33,15 @@ package struct TransactionOrigin: Sendable {
     self.metadata = metadata
   }
 
+  /// Of a transaction in a group, for undo. Throws `.invalidArgument` for a group without a name,
+  /// or with one that is too long.
+  package init(
+    author: String?, context: String?, group: String?, metadata: [String: Value]
+  ) throws(AnnalsError) {
+    self.init(author: author, context: context, metadata: metadata)
+    if let group { try note(UndoRecord(group: group)) }
+  }
+
   /// Notes what the transaction erases, for its record.
   package mutating func note(_ erasure: Erasure) {
     ErasureCodec.append(erasure, to: &extensions)

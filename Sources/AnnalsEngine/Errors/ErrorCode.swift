@@ -6,7 +6,8 @@ extension AnnalsError {
       case notFound, alreadyExists, notAnAnnalsFile, newerVersion, unsupported
       case damaged, missingData
       case pruned, lost, otherStore, lostBranch, beyondHead
-      case invalidSchema, invalidChange, unreadableRecord, erased, noSuchObject, conflict, blocked
+      case invalidSchema, invalidChange, unreadableRecord, erased, noSuchObject, conflict, blocked,
+        nothingToUndo
       case invalidArgument, invalidInput
       case tooLarge, nestedWrite, projectionFailed
       case busy, suspended, forked, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace,
@@ -59,6 +60,9 @@ extension AnnalsError {
     public static let conflict = Code(.conflict)
     /// Consumers have not yet read what was to be dropped; see `blockers`.
     public static let blocked = Code(.blocked)
+    /// The author has nothing to undo, or nothing to redo: all is undone, or something was written
+    /// since the last undo.
+    public static let nothingToUndo = Code(.nothingToUndo)
     /// Text or a number from outside the program cannot be used.
     public static let invalidArgument = Code(.invalidArgument)
     /// A file or stream that was to be read in cannot be read as what it should be; `inputPlace`

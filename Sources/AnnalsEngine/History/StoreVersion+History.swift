@@ -31,13 +31,15 @@ extension StoreVersion {
 }
 
 extension StoreVersion {
-  /// The newest change of an object after a transaction, of those that meet the condition; nil if
+  /// The newest change of an object after a transaction, of those that meet the conditions; nil if
   /// there is none. O(length of history since).
   package func lastChange(
-    of object: ObjectID, after number: Int64, where isWanted: (Change) -> Bool
+    of object: ObjectID, after number: Int64, among condition: HistoryCondition = .always,
+    where isWanted: (Change) -> Bool
   ) throws(AnnalsError) -> Change? {
     let later = History(
-      version: self, after: number, through: view.head.number, condition: .touches(object))
+      version: self, after: number, through: view.head.number,
+      condition: .touches(object) && condition)
     var cursor = try later.reversed().makeCursor()
     while let found = try cursor.next() {
       for change in found.changes where change.objectID == object && isWanted(change) {

@@ -18,7 +18,9 @@ extension StoreVersion {
       let start = directory?.number ?? view.base
       if holdsValues, view.head.number - number <= number - start {
         // If the undo meets damage after that transaction, replaying may still succeed.
-        do { return try stateByUndoing(to: number, naming) } catch is TransactionMisfit {}
+        do {
+          return try stateByUndoing(to: number, naming, from: state, asOf: view.head.number)
+        } catch is TransactionMisfit {}
       }
       guard !holdsValues, let directory, !directory.isBase else {
         return try stateByReplaying(from: directory, to: number, keeping: naming)
@@ -62,11 +64,26 @@ extension StoreVersion {
     }
   }
 
+  /// The state just after a transaction, from the one just after a later transaction, by undoing
+  /// those in between. Throws as `state(at:)`.
+  func state(
+    at number: Int64, undoing later: State, asOf last: Int64
+  ) throws(AnnalsError) -> State {
+    if number == last { return later }
+    do {
+      return try stateByUndoing(to: number, nil, from: later, asOf: last)
+    } catch {
+      // If the undo meets damage after that transaction, replaying may still succeed.
+      return try state(at: number)
+    }
+  }
+
   /// Its indexes follow when somebody reads one: most past states are read for single objects.
-  private func stateByUndoing(to number: Int64, _ naming: NamingProperties?) throws -> State {
-    var state = state
-    var cursor = try view.history(
-      after: number, through: view.head.number, direction: .backward)
+  private func stateByUndoing(
+    to number: Int64, _ naming: NamingProperties?, from later: State, asOf last: Int64
+  ) throws -> State {
+    var state = later
+    var cursor = try view.history(after: number, through: last, direction: .backward)
     var batch = ChangeBatch()
     while try cursor.next(into: &batch) {
       naming?.reduce(&batch)
@@ -111,7 +128,12 @@ extension StoreVersion {
   ///
   /// O(transactions since); O(objects) for an entity that has got an index since.
   package func stateForWriting(at number: Int64) throws(AnnalsError) -> State {
-    var past = try state(at: number)
+    try forWriting(state(at: number))
+  }
+
+  /// A past state for a write that is based on it, as `stateForWriting`.
+  func forWriting(_ past: State) throws(AnnalsError) -> State {
+    var past = past
     return try AnnalsError.translating {
       if past.schema != state.schema { past.changeSchema(state.schema.entities) }
       past.adoptNextRows(of: state)

@@ -24,7 +24,7 @@ struct RevertCommand: FileCommand {
     defer { try? store.close() }
     let number = try console.transactionNumber(transaction, in: store)
     let plan = try store.revertPlan(number)
-    if let refusal = plan.refusal { throw refusal }
+    if let refusal = plan.refusal() { throw refusal }
     let counts = [
       (plan.deletions, "deletes"), (plan.updates, "sets back"), (plan.revivals, "revives"),
     ].filter { $0.0 > 0 }.map { "\($0.1) \(Numerals.counted($0.0, "object"))" }
