@@ -87,6 +87,8 @@ import Testing
       ["put", file, "\(entity)/\(text)2", "r\(name)=\(text)"],
       ["put", file, "\(entity)/\(text)2", "new\(text)=\(text)"],
       ["delete", file, "\(entity)/\(text)2"], ["revert", file, "3", "--yes"],
+      ["undo", file, "--author", text, "--dry-run"], ["undo", file, "--author", text],
+      ["redo", file, "--author", text], ["undo", file, "--author", "no" + text],
       ["consumers", file], ["consumers", file, "add", "d\(text)", "--kind", text],
       ["consumers", file, "remove", "d\(text)"], ["consumers", file, "remove", "none\(text)"],
       ["retain", file, "--transactions", "1"], ["maintain", file, "--dry-run", "--all"],

@@ -12,7 +12,7 @@ struct AnnalsCommand: ParsableCommand {
       LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
       QueryCommand.self, TimelineCommand.self, WatchCommand.self, GetCommand.self,
       SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
-      RevertCommand.self,
+      UndoCommand.self, RedoCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
       CompactCommand.self, BackupCommand.self, SalvageCommand.self,
@@ -141,7 +141,8 @@ enum Overview {
              index    list, add and drop indexes
     write    put      insert or update an object
              delete   delete an object
-             revert   undo a transaction with a new one
+             undo     undo what an author did last; annals redo FILE redoes it
+             revert   undo any one transaction with a new one
              import   read transactions from JSON Lines or from git
     keep     export   write transactions as JSON Lines
              replay   a new file as of a past transaction
