@@ -30,7 +30,7 @@ private struct Note: Record {
 
 /// Functions of several objects, in conditions and orders, against a plain loop; live views of them
 /// against fetches.
-@Suite struct RelatedValueModelTests {
+@Suite(.deadline) struct RelatedValueModelTests {
   @Test(arguments: 1...6) func everyFetchIsThatOfALoop(_ seed: Int) async throws {
     let lab = try ShelfLab(seed: UInt64(seed))
     let fetch = Fetch(Shelf.self).where(

@@ -34,7 +34,7 @@ private struct Cover: Record {
 }
 
 /// Values of all objects behind a to-many relationship or an inverse, in conditions and orders.
-@Suite struct RelatedValueTests {
+@Suite(.deadline) struct RelatedValueTests {
   private let store: Store
   private let tracks: [Object<Track>]
 
