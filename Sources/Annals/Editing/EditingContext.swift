@@ -58,8 +58,8 @@ public final class EditingContext {
   ///   - group: a name that joins the saves, if the author writes nothing else in between, for
   ///     `Store.undo`.
   ///   - metadata: key-value pairs to store with them.
-  /// - Throws: `.unsupported` for a store that is open for reading only, `.closed`,
-  ///   `.invalidArgument` for a group without a name, or with one of more than 255 bytes.
+  /// - Throws: `.unsupported` for a store that is open for reading only, `.invalidArgument` for a
+  ///   group without a name, or with one of more than 255 bytes.
   public init(
     _ store: Store, author: String? = nil, context: String? = nil, group: String? = nil,
     metadata: [String: Value] = [:]
@@ -133,7 +133,13 @@ public final class EditingContext {
   /// throws, they are taken back, and its error is thrown.
   @discardableResult
   public func group<Result>(_ name: String, _ body: () throws -> Result) throws -> Result {
-    try session.group(name, body)
+    let known = Set(edited.keys)
+    do {
+      return try session.group(name, body)
+    } catch {
+      forgetGone(Set(edited.keys).subtracting(known))
+      throw error
+    }
   }
 
   /// Deletes an object, and what follows by delete rules. Throws `.noSuchObject` if it does not
@@ -207,9 +213,7 @@ extension EditingContext: Observable {
       throw error
     }
     isHeld = false
-    for (id, object) in edited where isNew.contains(id) && object.object?.isGone ?? true {
-      edited[id] = nil
-    }
+    forgetGone(isNew)
     var moved: [ObjectReference: WeakEditableObject] = [:]
     for (id, object) in edited {
       let new = result.moves[id] ?? result.mergedObjects[id] ?? id
@@ -220,6 +224,11 @@ extension EditingContext: Observable {
     edited = moved
     if let change = held.take() { changed(change) }
     return result
+  }
+
+  /// Forgets those of some new objects that are gone: others may get their ids.
+  private func forgetGone(_ isNew: Set<ObjectReference>) {
+    for id in isNew where edited[id]?.object?.isGone ?? true { edited[id] = nil }
   }
 
   /// Forgets new objects, whose ids others may get, once `body` has been called with each.

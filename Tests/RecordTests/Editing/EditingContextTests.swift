@@ -167,6 +167,23 @@ import Testing
     #expect(try form.nodeNames() == ["a", "b"] && a.count == nil)
   }
 
+  @Test func anObjectOfAGroupThatFailedIsNotTheNextNewOne() throws {
+    struct Stop: Error {}
+    var made: EditableObject<Node>?
+    #expect(throws: Stop.self) {
+      try form.group("x") {
+        made = try form.insert(Node("lost"))
+        throw Stop()
+      }
+    }
+    let next = try form.insert(Node("next"))
+    #expect(made !== next && made?.isDeleted == true && made?.name == "lost")
+    made?.name = "again"
+    #expect(next.name == "next")
+    try form.save()
+    #expect(try store.nodeNames() == ["a", "b", "next"])
+  }
+
   @Test func rollbackDropsWhatIsPending() throws {
     let a = try #require(try form.node("a"))
     a.count = 5
