@@ -18,6 +18,15 @@ import Testing
     try BuiltProgram("ReadingListExtension", ["list.annals", url], in: folder)
   }
 
+  /// Has the extension give an article of the app's another title.
+  private func retitle(_ title: String, beside app: BuiltProgram, in folder: URL) throws {
+    let sheet = try shareSheet("https://a.example/", in: folder)
+    sheet.expect("sheet: A fog")
+    try sheet.type(title)
+    #expect(sheet.finish() == 0)
+    app.expect("list: \(title)")
+  }
+
   @Test func theAppShowsWhatTheExtensionSaves() throws {
     try onFolder { folder in
       let app = try app(in: folder)
@@ -44,11 +53,7 @@ import Testing
       try app.type("open https://a.example/")
       app.expect("editor: no note of A fog")
       // While the editor is open the extension gives the article another title.
-      let sheet = try shareSheet("https://a.example/", in: folder)
-      sheet.expect("sheet: A fog")
-      try sheet.type("A thick fog")
-      #expect(sheet.finish() == 0)
-      app.expect("list: A thick fog")
+      try retitle("A thick fog", beside: app, in: folder)
       try app.type("note for Sunday")
       app.expect("editor: for Sunday of A fog, edited")
       try app.type("save")
@@ -87,11 +92,7 @@ import Testing
       let shown = String(repeating: "long ", count: 12) + "…"
       app.expect("not saved: Article/https://a.example/.title: \"\(shown)\" is longer than 80")
       // The extension saves the article, too: what it writes shows after a save or a cancel.
-      let sheet = try shareSheet("https://a.example/", in: folder)
-      sheet.expect("sheet: A fog")
-      try sheet.type("A mist")
-      #expect(sheet.finish() == 0)
-      app.expect("list: A mist")
+      try retitle("A mist", beside: app, in: folder)
       try app.type("undo")
       try app.type("undo")
       app.expect("editor: no note of A fog")

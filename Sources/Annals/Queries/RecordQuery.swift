@@ -241,13 +241,6 @@ extension Value {
     case .double(let real): other = real
     default: return comparison == .notEqual
     }
-    return switch comparison {
-    case .equal: number == other
-    case .notEqual: number != other
-    case .less: number < other
-    case .lessOrEqual: number <= other
-    case .greater: number > other
-    case .greaterOrEqual: number >= other
-    }
+    return comparison.isTrue(number, other)
   }
 }

@@ -119,12 +119,11 @@ extension Draft {
     case .large(let large) where HeldLargeValues.holds(large) && !(largeValues is HeldLargeValues):
       return .large(
         try largeValues.add(try self.largeValues.bytes(of: large), tag: large.tag))
-    case .object(let reference): return .object(moves[reference] ?? reference)
-    case .objects(let list):
-      let moved = list.map { moves[$0] ?? $0 }
+    case .objects:
+      guard case .objects(let moved) = value.moved(moves) else { return value }
       let relationship = entity.relationships.first { $0.number == property }
       return .objects(relationship?.canonical(moved) ?? moved)
-    default: return value
+    default: return value.moved(moves)
     }
   }
 
@@ -217,6 +216,17 @@ extension AnnalsError {
     if violations.isEmpty || moves.isEmpty { return self }
     let given = Dictionary(uniqueKeysWithValues: moves.map { ($0.value, $0.key) })
     return .invalidChange(violations.map { $0.moved(given) })
+  }
+}
+
+extension Value {
+  /// The value with references to the objects' new ids.
+  func moved(_ moves: [ObjectReference: ObjectReference]) -> Value {
+    switch self {
+    case .object(let reference): .object(moves[reference] ?? reference)
+    case .objects(let list): .objects(list.map { moves[$0] ?? $0 })
+    default: self
+    }
   }
 }
 

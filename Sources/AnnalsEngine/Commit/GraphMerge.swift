@@ -186,15 +186,7 @@ extension Draft {
   ) throws(AnnalsError) {
     for object in objects {
       guard try !exists(object) else { continue }
-      _ = try insert(entity: object.entity, row: object.row, defaults: [])
-      for property in schema.entity(numbered: object.entity)?.readableProperties ?? [] {
-        let value = try AnnalsError.translating {
-          try state.value(object.entity, object.row, property.number)
-        }
-        if !value.isNull {
-          try put(value, in: property.number, row: object.row, of: object.entity)
-        }
-      }
+      try revive(object, with: try Draft.values(of: object, in: state))
     }
   }
 

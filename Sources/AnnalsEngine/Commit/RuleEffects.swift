@@ -51,7 +51,7 @@ extension Draft {
       touched.insertNew(object)
     }
     for value in values {
-      try put(value.value, in: value.property, row: object.row, of: object.entity)
+      try store(value.value, in: value.property, row: object.row, of: object.entity)
     }
   }
 

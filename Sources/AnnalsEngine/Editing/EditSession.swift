@@ -170,10 +170,7 @@ package final class EditSession {
     }
     guard !step.edits.isEmpty || step.violations.count != draft.violations.count else { return }
     redoSteps = []
-    let isContinued =
-      step.isOpen && undoSteps.last?.isOpen ?? false
-      && undoSteps.last?.onlyProperty.map { $0.object } == step.onlyProperty?.object
-      && undoSteps.last?.onlyProperty.map { $0.property } == step.onlyProperty?.property
+    let isContinued = undoSteps.last?.isContinued(by: step) ?? false
     if !isContinued { undoSteps.append(step) }
     changed(step.objects)
   }
@@ -189,16 +186,22 @@ package final class EditSession {
   package func undo() throws(AnnalsError) -> Bool {
     try requireOutside()
     guard let step = undoSteps.last else { return false }
-    var draft = draft
-    var inverse = try draft.apply(step, rules, mayReturn: stepsHave)
-    inverse.effects = step.effects
+    let inverse = try apply(step)
     draft.ruleEffects.removeLast(min(step.effects.count, draft.ruleEffects.count))
-    self.draft = draft
     undoSteps.removeLast()
     if !undoSteps.isEmpty { undoSteps[undoSteps.count - 1].isOpen = false }
     redoSteps.append(inverse)
     changed(step.objects)
     return true
+  }
+
+  /// Takes a step back, or forth; returns the one that leads back. Nothing is changed if it throws.
+  private func apply(_ step: EditStep) throws(AnnalsError) -> EditStep {
+    var changed = draft
+    var inverse = try changed.apply(step, rules, mayReturn: stepsHave)
+    inverse.effects = step.effects
+    draft = changed
+    return inverse
   }
 
   /// Whether a step has an edit of an object, and so may bring it back.
@@ -211,11 +214,8 @@ package final class EditSession {
   package func redo() throws(AnnalsError) -> Bool {
     try requireOutside()
     guard let step = redoSteps.last else { return false }
-    var draft = draft
-    var inverse = try draft.apply(step, rules, mayReturn: stepsHave)
-    inverse.effects = step.effects
+    let inverse = try apply(step)
     draft.ruleEffects += step.effects
-    self.draft = draft
     redoSteps.removeLast()
     undoSteps.append(inverse)
     changed(step.objects)

@@ -34,11 +34,16 @@ package struct EditStep: Sendable {
   var objects: [ObjectReference] { edits.map(\.object) }
 
   /// The only property that the step sets; nil if it does anything else.
-  var onlyProperty: (object: ObjectReference, property: PropertyNumber)? {
+  var onlyProperty: AssignedProperty? {
     guard edits.count == 1, case .values(let values) = edits[0].before, values.count == 1 else {
       return nil
     }
-    return (edits[0].object, values[0].property)
+    return AssignedProperty(object: edits[0].object, property: values[0].property)
+  }
+
+  /// Whether the step goes on with what this one began: the same property is set again.
+  func isContinued(by next: EditStep) -> Bool {
+    isOpen && next.isOpen && onlyProperty != nil && onlyProperty == next.onlyProperty
   }
 
   /// Whether it has a large value that lies in the store, which may drop it.
@@ -178,7 +183,8 @@ extension Draft {
       for value in values {
         current.append(
           StoredValue(property: value.property, value: try self.value(object, value.property)))
-        try put(value.value, in: value.property, row: object.row, of: object.entity)
+        // As a list is stored: a merge may have given its objects other ids.
+        try store(value.value, in: value.property, row: object.row, of: object.entity)
       }
       touch(object.entity, object.row)
       return .values(current)

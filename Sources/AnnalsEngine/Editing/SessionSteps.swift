@@ -8,8 +8,12 @@ struct SessionSteps {
 
   init(undo: [EditStep] = [], redo: [EditStep] = []) {
     (self.undo, self.redo) = (undo, redo)
-    // Whatever comes next is a step of its own.
-    for index in self.undo.indices { self.undo[index].isOpen = false }
+    // Whatever comes next is a step of its own, and on the new base no rule has been followed yet.
+    for index in self.undo.indices {
+      self.undo[index].isOpen = false
+      self.undo[index].effects = []
+    }
+    for index in self.redo.indices { self.redo[index].effects = [] }
   }
 
   /// Whether a step has a large value that lies in the store.
@@ -20,8 +24,6 @@ struct SessionSteps {
 
   /// Has the steps name objects by the ids that they have got.
   mutating func move(_ moves: [ObjectReference: ObjectReference]) {
-    for step in undo.indices { undo[step].effects = [] }
-    for step in redo.indices { redo[step].effects = [] }
     if moves.isEmpty { return }
     undo = undo.map { $0.moved(moves) }
     redo = redo.map { $0.moved(moves) }
@@ -90,16 +92,5 @@ extension EditStep {
       left.append(edit)
     }
     edits = left
-  }
-}
-
-extension Value {
-  /// The value with references to the objects' new ids.
-  func moved(_ moves: [ObjectReference: ObjectReference]) -> Value {
-    switch self {
-    case .object(let reference): .object(moves[reference] ?? reference)
-    case .objects(let list): .objects(list.map { moves[$0] ?? $0 })
-    default: self
-    }
   }
 }

@@ -53,7 +53,8 @@ extension Condition.Comparison {
   package var isOrder: Bool { self != .equal && self != .notEqual }
 
   /// Whether it is true of two numbers.
-  package func isTrue(_ number: Int64, _ other: Int64) -> Bool {
+  @inlinable
+  package func isTrue<Number: Comparable>(_ number: Number, _ other: Number) -> Bool {
     switch self {
     case .equal: number == other
     case .notEqual: number != other

@@ -49,6 +49,22 @@ extension Store {
   }
 }
 
+/// A store of nodes, a context on it, and one of its objects.
+struct EditingLab {
+  let store: Store
+  let form: EditingContext
+  let a: EditableObject<Node>
+
+  init() throws {
+    store = try .ofNodes("a", "b")
+    form = try EditingContext(store)
+    guard let a = try form.node("a") else { throw NoNode() }
+    self.a = a
+  }
+
+  private struct NoNode: Error {}
+}
+
 extension EditingContext {
   func node(_ name: String) throws -> EditableObject<Node>? {
     try object(Node.self, where: \.name, is: name)

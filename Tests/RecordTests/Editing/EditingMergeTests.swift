@@ -5,15 +5,12 @@ import Testing
 
 /// Contexts beside other writers, and contexts within contexts.
 @Suite struct EditingMergeTests {
-  private let store: Store
-  private let form: EditingContext
-  private let a: EditableObject<Node>
+  private let lab: EditingLab
+  private var store: Store { lab.store }
+  private var form: EditingContext { lab.form }
+  private var a: EditableObject<Node> { lab.a }
 
-  init() throws {
-    store = try .ofNodes("a", "b")
-    form = try EditingContext(store)
-    a = try #require(try form.node("a"))
-  }
+  init() throws { lab = try EditingLab() }
 
   private func setByOthers(_ count: Int) throws {
     try store.write(author: "others") { try $0.set(\Node.count, of: a.objectID, to: count) }

@@ -4,15 +4,12 @@ import Testing
 
 /// Steps of an editing context, taken back and repeated.
 @Suite struct EditingUndoTests {
-  private let store: Store
-  private let form: EditingContext
-  private let a: EditableObject<Node>
+  private let lab: EditingLab
+  private var store: Store { lab.store }
+  private var form: EditingContext { lab.form }
+  private var a: EditableObject<Node> { lab.a }
 
-  init() throws {
-    store = try .ofNodes("a", "b")
-    form = try EditingContext(store)
-    a = try #require(try form.node("a"))
-  }
+  init() throws { lab = try EditingLab() }
 
   @Test func stepsHaveNames() throws {
     #expect(form.undoName == nil && form.redoName == nil)
