@@ -20,7 +20,7 @@ extension AttributeType {
   private var isKindOfItsOwn: Bool {
     switch self {
     case .int16, .int32, .string, .any: false
-    case .bool, .int64, .double, .date, .uuid, .url, .data, .json: true
+    case .bool, .int64, .double, .date, .uuid, .url, .data, .json, .decimal, .day: true
     }
   }
 }

@@ -50,11 +50,18 @@ final class ChangeReading {
     var kind: ChangeKind?
     var entity: ContiguousArray<UInt8>?
     var id: Value?
+    /// The number that `id` is, all its digits.
+    var number: RawDecimal?
     var row: Int64?
     /// The text of `set`, if it came before the other members.
     var set: ContiguousArray<UInt8>?
     var hasSet = false
     var object: ObjectReference?
+
+    /// The `id` as a key of an entity: a number as a decimal, if that is the key's type.
+    func id(for plan: EntityPlan) -> Value? {
+      plan.keyAttribute?.type == .decimal ? number.map { .decimal($0) } ?? id : id
+    }
 
     var isComplete: Bool { kind != nil && entity != nil && (id != nil || row != nil) }
   }
@@ -76,6 +83,9 @@ final class ChangeReading {
         guard value == .string else { throw reader.fault("`entity` is not a string") }
         head.entity = reader.text
       case .id:
+        if value == .number {
+          head.number = RawDecimal(String(decoding: reader.text, as: UTF8.self))
+        }
         let id = try reader.value(value)
         if !id.isNull { head.id = id }
       case .row:
@@ -122,7 +132,7 @@ final class ChangeReading {
       preconditionFailure("incomplete head")
     }
     let plan = try entityPlan(name, for: head.id, kind, reader)
-    let key = try head.id.map { try plan.key($0, reader) }
+    let key = try head.id(for: plan).map { try plan.key($0, reader) }
     if kind == .insert {
       if let row = head.row,
         try transaction.exists(ObjectReference(entity: plan.entity.number, row: row))
@@ -182,10 +192,10 @@ final class ChangeReading {
           try transaction.draft.set(object, number, to: large)
           break
         }
-        let found = try erasable(reader.value(value))
+        let found = try erasable(reader.value(value, written: written ?? attribute.type))
         let fitting = try fit(found, written, attribute, plan, reader)
-        if head.kind == .insert, attribute.number == plan.keyAttribute?.number, let id = head.id,
-          try plan.key(id, reader) != fitting
+        if head.kind == .insert, attribute.number == plan.keyAttribute?.number,
+          let id = head.id(for: plan), try plan.key(id, reader) != fitting
         {
           throw reader.fault("`id` and `\(attribute.name)` in `set` differ")
         }

@@ -34,6 +34,8 @@ extension JSONWriter {
     let entity = state.state.schema.entity(numbered: target.entity)
     let key = try state.key(of: target)
     if let attribute = entity?.keyAttribute, !key.isNull {
+      // As text, since a reader does not know yet that the number is a decimal.
+      if case .decimal = key, attribute.type == .decimal { return string(key.plainText) }
       return self.value(key, as: attribute.type)
     }
     beginObject()

@@ -10,6 +10,8 @@ extension Value {
     case .string(let value), .url(let value), .json(let value): value
     case .date(let value): value.description
     case .uuid(let value): value.description
+    case .decimal(let value): value.description
+    case .day(let value): value.description
     case .data(let value): Base64Text.encode(value)
     case .object(let value): "#\(value.row)"
     case .objects(let list): list.map { "#\($0.row)" }.joined(separator: " ")

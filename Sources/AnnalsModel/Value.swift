@@ -25,6 +25,10 @@ public enum Value: Sendable {
   case data([UInt8])
   /// JSON text, valid when stored, never normalised.
   case json(String)
+  /// An exact decimal number.
+  indirect case decimal(RawDecimal)
+  /// A day, without time or zone.
+  case day(CalendarDay)
   /// The object of a to-one relationship.
   case object(ObjectReference)
   /// The objects of a to-many relationship, in their order.
@@ -58,6 +62,8 @@ extension Value: Hashable {
       x.utf8.elementsEqual(y.utf8)
     case (.date(let x), .date(let y)): x == y
     case (.uuid(let x), .uuid(let y)): x == y
+    case (.decimal(let x), .decimal(let y)): x == y
+    case (.day(let x), .day(let y)): x == y
     case (.data(let x), .data(let y)): x == y
     case (.object(let x), .object(let y)): x == y
     case (.objects(let x), .objects(let y)): x == y
@@ -78,6 +84,8 @@ extension Value: Hashable {
     case .string(let x), .url(let x), .json(let x): LargeValue.hash(x.utf8, into: &hasher)
     case .date(let x): hasher.combine(x)
     case .uuid(let x): hasher.combine(x)
+    case .decimal(let x): hasher.combine(x)
+    case .day(let x): hasher.combine(x)
     case .data(let x): LargeValue.hash(x, into: &hasher)
     case .object(let x): hasher.combine(x)
     case .objects(let x): hasher.combine(x)
@@ -95,6 +103,8 @@ extension Value: Hashable {
     case .string: .string
     case .date: .date
     case .uuid: .uuid
+    case .decimal: .decimal
+    case .day: .day
     case .url: .url
     case .data: .data
     case .json: .json
@@ -127,6 +137,8 @@ extension Value: CustomStringConvertible {
     case .string(let text): "string(\(text.debugDescription))"
     case .date(let moment): "date(\(moment))"
     case .uuid(let uuid): "uuid(\(uuid))"
+    case .decimal(let number): "decimal(\(number))"
+    case .day(let day): "day(\(day))"
     case .url(let text): "url(\(text.debugDescription))"
     case .data(let bytes): "data(\(bytes.count) bytes)"
     case .json(let text): "json(\(text.debugDescription))"

@@ -7,10 +7,11 @@
 /// |---|---|---|
 /// | null, erased | 0 | 0 |
 /// | bool | 0 or 1 | 0 |
-/// | int, date | the Int64's bit pattern | 0 |
+/// | int, date, day | the Int64's bit pattern; of a day, the days since 1970-01-01 | 0 |
 /// | double | the bit pattern | 0 |
 /// | object | the row's bit pattern | the entity's number |
 /// | string, url, data, json | offset in the arena | count of bytes |
+/// | decimal | offset in the arena of its bytes (`RawDecimal`) | count of bytes |
 /// | uuid | offset in the arena of its 16 bytes, in text order | 16 |
 /// | objects | offset in the arena of 12 bytes each: entity UInt32, row Int64 | count of bytes |
 ///
@@ -29,7 +30,7 @@ package struct ValueCell: Sendable {
   @inlinable @inline(__always)
   package init(tag: ValueTag, bits: UInt64 = 0, length: UInt32 = 0, isLarge: Bool = false) {
     self.bits = bits
-    word = UInt64(length) | UInt64(tag.rawValue) << 32 | (isLarge ? 1 << 40 : 0)
+    word = UInt64(length) | UInt64(tag.place) << 32 | (isLarge ? 1 << 40 : 0)
   }
 
   /// The count of bytes in the arena, or an entity's number; see the table.
@@ -40,11 +41,11 @@ package struct ValueCell: Sendable {
 
   /// The kind of the value.
   @inlinable package var tag: ValueTag {
-    // A tag's number is its place among the cases, which is how the language keeps it.
+    // A tag's place among the cases is how the language keeps it.
     @inline(__always) get {
       unsafeBitCast(UInt8(truncatingIfNeeded: word >> 32), to: ValueTag.self)
     }
-    @inline(__always) set { word = word & ~(0xFF << 32) | UInt64(newValue.rawValue) << 32 }
+    @inline(__always) set { word = word & ~(0xFF << 32) | UInt64(newValue.place) << 32 }
   }
 
   /// Whether the arena holds the description of a large value.
@@ -70,7 +71,7 @@ package struct ValueCell: Sendable {
     @inline(__always) get { ValueCell(tag: .erased) }
   }
 
-  /// The tag's number, if the bits or the arena hold the value itself; 0 for null. Greater than any
+  /// The tag's place, if the bits or the arena hold the value itself; 0 for null. Greater than any
   /// tag for a large value.
   @inlinable package var plainTag: UInt32 {
     @inline(__always) get { UInt32(truncatingIfNeeded: word >> 32) & 0xFFFF }
@@ -85,7 +86,7 @@ package struct ValueCell: Sendable {
   @inlinable package var usesArena: Bool {
     @inline(__always) get {
       switch tag {
-      case .string, .url, .data, .json, .uuid, .objects: true
+      case .string, .url, .data, .json, .uuid, .objects, .decimal: true
       default: false
       }
     }
@@ -126,6 +127,8 @@ extension ValueCell {
     case .date: .date(Timestamp(microseconds: Int64(bitPattern: bits)))
     case .object: .object(ObjectReference(entity: length, row: Int64(bitPattern: bits)))
     case .uuid: .uuid(RawUUID(bytes: bytes(in: arena)))
+    case .day: .day(CalendarDay(nearestTo: Int64(bitPattern: bits)))
+    case .decimal: .decimal(RawDecimal(validBytes: bytes(in: arena)))
     case .string, .url, .data, .json, .objects: variableValue(in: arena)
     }
   }
@@ -173,6 +176,10 @@ extension ValueCell {
     case .int(let x): self.init(tag: .int, bits: UInt64(bitPattern: x))
     case .double(let x): self.init(tag: .double, bits: x.bitPattern)
     case .date(let x): self.init(tag: .date, bits: UInt64(bitPattern: x.microseconds))
+    case .day(let x): self.init(tag: .day, bits: UInt64(bitPattern: x.daysSince1970))
+    case .decimal(let x):
+      x.append(to: &arena)
+      self.init(tag: .decimal, bits: start, length: UInt32(UInt64(arena.count) - start))
     case .object(let x):
       self.init(tag: .object, bits: UInt64(bitPattern: x.row), length: x.entity)
     case .string(let x), .url(let x), .json(let x):

@@ -190,14 +190,14 @@ extension Leaf {
     let ends = self.ends
     let source = cursors.arena
     let storage = head.pointee.storage
-    let tag = head.pointee.kind.rawValue
+    let tag = head.pointee.tag
     var used = head.pointee.arenaCount
     var rows = head.pointee.rows
     var present = 0
     var odd: (index: Int, cell: ValueCell)?
     for index in 0..<cursors.count {
       guard let cell = cursors.nextCell(of: index) else { continue }
-      guard cell.tag.rawValue == tag else {
+      guard cell.tag == tag else {
         odd = (index, cell)
         break
       }

@@ -264,13 +264,13 @@ extension Leaf {
   var storedByteEstimate: Int {
     switch head.pointee.kind {
     case .bool: head.pointee.present / 8
-    case .int: 4 * head.pointee.present
+    case .int, .day: 4 * head.pointee.present
     case .double: 8 * head.pointee.present
     case .date: 6 * head.pointee.present
     case .object: 3 * head.pointee.present
     case .uuid: 16 * head.pointee.present
     // What text compresses to.
-    case .string, .url, .json, .data, .objects, .any:
+    case .string, .url, .json, .data, .objects, .any, .decimal:
       head.pointee.present + (head.pointee.arenaCount - head.pointee.garbage) / 3
     }
   }

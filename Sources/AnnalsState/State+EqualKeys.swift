@@ -2,8 +2,8 @@ import AnnalsFormat
 import AnnalsModel
 
 // An index compares keys by kind and bytes, conditions compare numbers. So some values that are
-// equal have several keys: 0.0 and -0.0, and in a column of any kind a whole number as int and as
-// double. Unique means that no two objects are equal, so a commit looks for the other keys, too.
+// equal have several keys: 0.0 and -0.0, and in a column of any kind a number as int, as double and
+// as decimal. Unique means that no two objects are equal, so a commit looks for the other keys, too.
 
 extension State {
   /// Another row whose values for a unique rule are equal to those of this row, and have another
@@ -55,9 +55,11 @@ extension Value {
     switch self {
     case .null, .erased, .objects: []
     case .int(let number) where isOfAnyKind:
-      [self] + (Double(exactly: number)?.forms ?? [])
+      [self] + (Double(exactly: number)?.forms ?? []) + [.decimal(RawDecimal(number))]
     case .double(let number):
-      number.forms + (isOfAnyKind ? Int64(exactly: number).map { [.int($0)] } ?? [] : [])
+      number.forms + (isOfAnyKind ? number.formsOfOtherKinds : [])
+    case .decimal(let number) where isOfAnyKind:
+      [self] + (number.whole.map { [.int($0)] } ?? []) + (number.exactDouble?.forms ?? [])
     default: [self]
     }
   }
@@ -66,4 +68,10 @@ extension Value {
 extension Double {
   /// The number, and the other zero for a zero.
   fileprivate var forms: [Value] { self == 0 ? [.double(self), .double(-self)] : [.double(self)] }
+
+  /// The integer and the decimal that are equal to it.
+  fileprivate var formsOfOtherKinds: [Value] {
+    (Int64(exactly: self).map { [.int($0)] } ?? [])
+      + (RawDecimal(exactly: self).map { [.decimal($0)] } ?? [])
+  }
 }

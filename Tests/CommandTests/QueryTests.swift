@@ -108,7 +108,7 @@ import Testing
     let number = folder.run("query", "@walks.annals", "Walk", "--group-by", "day:length")
     #expect(number.status == .couldNotRun)
     #expect(
-      number.errors == "annals: nothing but dates is grouped by day: length.\n")
+      number.errors == "annals: nothing but dates and days is grouped by day: length.\n")
     let both = folder.run("query", "@walks.annals", "Walk", "--group-by", "place", "--count")
     #expect(both.status == .usage)
   }

@@ -36,22 +36,22 @@ struct SecondReaderTests {
     let large = [4, 7, 8, 9].map { $0 | 16 }
     let all: [String: [Int]] = [
       "frame of kind": [1, 2, 3, 4, 5, 7, 8, 11, 14], "frame flag": [1, 2],
-      "required feature": [1], "optional feature": [32, 33, 34, 35, 36],
-      "value of tag": Array(0...12) + large + [11 | 32],
+      "required feature": [1, 2], "optional feature": [32, 33, 34, 35, 36],
+      "value of tag": Array(0...12) + large + [11 | 32, 64, 65],
       "transaction tag": Array(1...4), "undo kind": [1, 2], "directory tag": Array(1...6),
       "directory flag": [1, 2],
       "entity flag": [1, 2, 4, 8], "attribute flag": [1, 2, 4, 8, 16, 32, 64],
-      "attribute type": Array(1...9) + [13, 14, 15], "validation flag": [1, 2, 4, 8, 16],
+      "attribute type": Array(1...9) + Array(13...17), "validation flag": [1, 2, 4, 8, 16],
       "relationship flag": [1, 2, 4, 8], "index flag": [1, 2, 4, 8],
       "flag of an index's property": [1, 2], "comparison": Array(1...6),
       "details flag": [1, 2, 4, 8, 16, 32], "change of kind": [0, 1, 2], "gap flag": [1, 2],
       "section of compression": [0, 1], "integer run of layout": [0, 1, 2, 3],
       "fixed run of layout": [0, 2], "byte string run of layout": [0, 1, 2],
       "distinct byte string run of layout": [0, 1],
-      "run of tag": Array(0...12) + large + [11 | 32], "column of several tags": [255],
+      "run of tag": Array(0...12) + large + [11 | 32, 64, 65], "column of several tags": [255],
       "block of form": [0, 1], "chunk of table": Array(0...4), "chunk of contents": Array(1...6),
-      "rows of form": [0, 1, 2], "column chunk of kind": Array(1...11) + [13],
-      "doubles of form": [0, 1], "bytes of kind": Array(1...12),
+      "rows of form": [0, 1, 2], "column chunk of kind": Array(1...11) + [13, 16, 17],
+      "doubles of form": [0, 1], "bytes of kind": Array(1...12) + [16, 17],
       "large bytes of kind": [4, 7, 8, 9],
       "consumer flag": [1, 2, 4], "retention flag": [1, 2],
     ]
@@ -67,6 +67,7 @@ struct SecondReaderTests {
   @Test(arguments: [
     ("damaged-chunk-named-twice", "named twice"),
     ("damaged-overlapping-pieces", "a piece of large value"),
+    ("damaged-decimal", "a decimal of other pairs"),
     ("damaged-number", "transaction 9 where 3 is due"), ("damaged-record", "unknown flags"),
   ])
   func itRefusesWhatIsCrafted(name: String, reason: String) throws {
@@ -136,13 +137,14 @@ private enum SecondReader {
   /// A schema with every type of attribute and both kinds of relationship, and a history.
   static let history: String = {
     let types = ["bool", "int16", "int32", "int64", "double", "string", "date", "uuid", "url"]
-    let attributes = zip("bcidfsturlxj", types + ["data", "json", "any"]).map {
+    let attributes = zip("bcidfsturlxjpy", types + ["data", "json", "any", "decimal", "day"]).map {
       #"{"name":"\#($0)","type":"\#($1)"}"#
     }
     let set =
       #""b":true,"c":-5,"i":70000,"d":9007199254740993,"f":-0.5,"s":"\u0001é","#
       + #""t":"2019-10-22T18:15:04.5Z","u":"00112233-4455-6677-8899-AABBCCDDEEFF","#
-      + #""r":"https://example.org","l":"AAEC","x":"{\"a\":[1]}","j":1.25"#
+      + #""r":"https://example.org","l":"AAEC","x":"{\"a\":[1]}","j":1.25,"p":12.50,"#
+      + #""y":"2019-10-06""#
     let long = String(repeating: "0123456789abcdef", count: 70_000)
     let lines = [
       #"{"schema":{"entities":[{"name":"Person","attributes":[{"name":"id","type":"string","#
@@ -151,7 +153,9 @@ private enum SecondReader {
         + #"{"name":"friends","to":"Person","toMany":true,"ordered":true}]}]}}"#,
       change("insert", "ann", set),
       change("insert", "bob", #""s":"\#(long)","j":"text","boss":"ann""#),
-      change("insert", "eve", #""friends":["ann","bob","ann"],"j":7"#),
+      change(
+        "insert", "eve",
+        #""friends":["ann","bob","ann"],"j":{"$decimal":"-0.1"},"p":99999999999999999999.000001"#),
       change("update", "eve", #""friends":["bob","ann","bob"],"j":null"#),
       change("update", "bob", #""s":"\#(long.prefix(5000))""#),
     ]

@@ -40,7 +40,7 @@ struct HeaderTests {
     #expect(fault(sealed: false) { $0[12] = 9 } == .newerVersion(version: 0, draft: 9))
     #expect(fault { $0[12] = 0 } == .olderDraft(0))
     #expect(fault(sealed: false) { $0[300] = 1 } == .checksum)
-    #expect(fault { $0[16] = 5 } == .unknownFeatures(5))
+    #expect(fault { $0[16] = 9 } == .unknownFeatures(9))
     #expect(fault { $0[24] = 5 } == nil)
     // Bits that a writer must know are none of the reader's business.
     #expect(fault { $0[28] = 5 } == nil)

@@ -39,7 +39,8 @@ struct RandomBatch {
     if random.chance(50) {
       for key in ["a", "b", "e\u{301}", "\u{e9}"].prefix(1 + random.below(4)) {
         var arena: ContiguousArray<UInt8> = []
-        let cell = makeCell(random.below(11), arena: &arena)
+        let kinds = Array(0...10) + [13, 14]
+        let cell = makeCell(kinds[random.below(kinds.count)], arena: &arena)
         let value = arena.withUnsafeBytes { cell.value(in: $0) }
         record.metadata.append(MetadataEntry(key: key, value: value))
       }
@@ -62,7 +63,7 @@ struct RandomBatch {
             isEdits: true))
         continue
       }
-      func pick() -> Int { isRegular && random.chance(95) ? usual % 12 : random.below(13) }
+      func pick() -> Int { isRegular && random.chance(95) ? usual % 12 : random.below(15) }
       let before = kind == .insert ? .null : makeCell(pick(), arena: &batch.arena)
       let after = kind == .delete ? .null : makeCell(pick(), arena: &batch.arena)
       batch.properties.append(PropertyChange(property: property, before: before, after: after))
@@ -86,7 +87,7 @@ struct RandomBatch {
       tag: .objects, bits: UInt64(start), length: UInt32(arena.count - start))
   }
 
-  /// A cell of the kind with this number; 12 is a large value.
+  /// A cell of the kind with this number; 12 is a large value, 13 a decimal, 14 a day.
   mutating func makeCell(_ kind: Int, arena: inout ContiguousArray<UInt8>) -> ValueCell {
     let value: Value =
       switch kind {
@@ -106,6 +107,11 @@ struct RandomBatch {
           (0..<random.below(5)).map {
             ObjectReference(entity: EntityNumber(1 + $0), row: Int64(random.below(1 << 30)))
           })
+      case 13:
+        .decimal(
+          RawDecimal(significand: Int128(random.below(1 << 30)), exponent: random.below(9) - 4)
+            ?? .zero)
+      case 14: .day(CalendarDay(nearestTo: Int64(random.below(1 << 22)) - 1 << 21))
       default:
         .large(
           LargeValue(

@@ -18,6 +18,13 @@ enum SampleSchema {
           validation: Validation(minimum: .int(0), maximum: .int(5), oneOf: [.int(1), .int(3)]))),
       attribute(
         5, Attribute("body", .any, validation: Validation(minimumLength: 1, maximumLength: 99))),
+      attribute(
+        10,
+        Attribute(
+          "price", .decimal, default: .decimal(RawDecimal("-12.50") ?? .zero),
+          validation: Validation(minimum: .decimal(.zero), oneOf: [.decimal(RawDecimal(7))]))),
+      attribute(
+        11, Attribute("day", .day, validation: Validation(maximum: .day(.latest)))),
     ]
     post.attributes[3].isRemoved = true
     post.attributes[1].extensions = [3, 1, 7]
@@ -55,7 +62,7 @@ enum SampleSchema {
     box.elements[1].property = 2
     box.tests = [index.tests[0]]
     post.indexes = [index, later, box]
-    post.nextPropertyNumber = 10
+    post.nextPropertyNumber = 12
     post.extensions = [3, 2, 0xAA, 0xBB, 9, 0]
     post.madeEdits = [
       .renameEntity("Entry", to: "Post"),

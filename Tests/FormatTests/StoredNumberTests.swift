@@ -9,7 +9,7 @@ struct StoredNumberTests {
     let names = ValueTag.allCases.map { "\($0)=\($0.rawValue)" }.joined(separator: " ")
     #expect(
       names == "null=0 bool=1 int=2 double=3 string=4 date=5 uuid=6 url=7 data=8 json=9 object=10 "
-        + "objects=11 erased=12")
+        + "objects=11 erased=12 decimal=16 day=17")
   }
 
   @Test
@@ -17,7 +17,7 @@ struct StoredNumberTests {
     let names = AttributeType.allCases.map { "\($0)=\($0.rawValue)" }.joined(separator: " ")
     #expect(
       names == "bool=1 int16=14 int32=15 int64=2 double=3 string=4 date=5 uuid=6 url=7 data=8 "
-        + "json=9 any=13")
+        + "json=9 any=13 decimal=16 day=17")
     for type in AttributeType.allCases {
       #expect(type.tag.map { [$0.rawValue, 14, 15].contains(type.rawValue) } ?? (type == .any))
     }

@@ -73,6 +73,17 @@ private struct Walk: Record {
     Property("name", \.name), Property("stops", \.stops).count(2...9))
 }
 
+private struct Invoice: Record {
+  var number: Int
+  var total: Decimal
+  var due: CalendarDay
+  static let entity = RecordEntity(
+    "Invoice", Invoice.init,
+    Property("number", \.number).unique(),
+    Property("total", \.total).range(0...).indexed(),
+    Property("due", \.due).indexed())
+}
+
 /// The code of *Records and schemas*.
 @Suite struct RecordsAndSchemasTests {
   @Test func deleteRulesAndInverses() throws {
@@ -88,6 +99,24 @@ private struct Walk: Record {
     try store.write { tx in try tx.delete(japan) }
     print(try store.snapshot().count(of: Stop.self))  // 0
     #expect(try store.snapshot().count(of: Stop.self) == 0)
+  }
+
+  @Test func decimalsAndDays() throws {
+    let store = try Store(.memory, records: Invoice.self)
+    let today = try #require(CalendarDay("2019-10-22"))
+    try store.write { tx in
+      for number in 1...3 {
+        let due = try #require(today.adding(days: number * 20 - 50))
+        try tx.insert(Invoice(number: number, total: Decimal(number) * 100, due: due))
+      }
+    }
+    let snapshot = store.snapshot()
+    let late = try snapshot.fetch(
+      Fetch(Invoice.self).where(\.due < today && \.total > 100).sorted(by: \.due))
+    let months = try snapshot.groups(
+      Fetch(Invoice.self), by: .each(.month, of: \.due), .sum(\.total))
+    for month in months { print(month.key.label, month.values ?? 0) }
+    #expect(late.map(\.number) == [2] && months.map(\.values) == [100, 200, 300])
   }
 
   @Test func limitsOfReferences() throws {

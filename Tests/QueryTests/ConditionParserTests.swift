@@ -366,7 +366,7 @@ import Testing
   }
 
   static func value(using random: inout SeededRandom) -> Value {
-    switch random.below(11) {
+    switch random.below(13) {
     case 0: .null
     case 1: .bool(random.chance(50))
     case 2: .int(Int64(bitPattern: random.next() >> UInt64(random.below(64))))
@@ -377,6 +377,10 @@ import Testing
     case 6: .uuid(RawUUID(high: random.next(), low: random.next()))
     case 7: .url(text(using: &random))
     case 8: .json("\"\(random.below(99))\"")
+    case 10:
+      .decimal(
+        RawDecimal(significand: Int128(random.next()), exponent: random.below(40) - 20) ?? .zero)
+    case 11: .day(CalendarDay(nearestTo: Int64(random.below(6_000_000)) - 4_000_000))
     case 9: .data((0..<random.below(5)).map { _ in UInt8(random.below(256)) })
     default:
       .object(

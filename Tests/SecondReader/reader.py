@@ -22,7 +22,8 @@ import struct
 import sys
 import uuid
 import zlib
-from decimal import Decimal
+from decimal import Context, Decimal
+from fractions import Fraction
 
 M64 = (1 << 64) - 1
 LOG_START = 12288
@@ -32,6 +33,8 @@ MAX_DECODED = 67108864
 NULL, BOOL, INT, DOUBLE, STRING, DATE, UUID, URL, DATA, JSON, OBJECT, OBJECTS, ERASED = range(13)
 REFERENCES = 1 << 20  # in place of the flags of an index: that of a relationship
 ANY = 13
+DECIMAL, DAY = 16, 17
+FIRST_DAY, LAST_DAY = -4371587, 2932896
 LARGE, EDITS = 16, 32
 
 
@@ -43,6 +46,9 @@ def need(condition, text):
     if not condition:
         raise Damage(text)
 
+
+# Decimals of all places, none of which is rounded.
+EXACT = Context(prec=400)
 
 # What was met of the format: (what it is, the number by which the format names it).
 MET = set()
@@ -207,9 +213,17 @@ def property_set(c):
 # (entity, row), a tuple of (position, entity, row), or (number, length, checksum) if large.
 
 
+def kind_of(tag):
+    return tag & 15 | (tag & 64) >> 2
+
+
+def tag_of(kind):
+    return kind & 15 | (kind & 16) << 2
+
+
 def check_tag(tag, edits=False):
-    kind = tag & 15
-    need(tag & 0xC0 == 0 and kind <= ERASED, "an unknown value tag %d" % tag)
+    kind = kind_of(tag)
+    need(tag < 128 and (kind <= ERASED or kind in (DECIMAL, DAY)), "an unknown value tag %d" % tag)
     if tag & LARGE:
         need(kind in (STRING, URL, DATA, JSON) and not tag & EDITS, "a large value of kind %d" % kind)
     if tag & EDITS:
@@ -221,6 +235,52 @@ def double(data):
     x = struct.unpack("<d", data)[0]
     need(x == x and x not in (float("inf"), float("-inf")), "a double that is not finite")
     return x
+
+
+def day(n):
+    need(FIRST_DAY <= n <= LAST_DAY, "day %d" % n)
+    return n
+
+
+def decimal(data):
+    """The bytes of a decimal, if some number has them."""
+    decimal_number(data)
+    return data
+
+
+def decimal_number(data):
+    """The number: its sign, digits as a whole number, and the place of the last one."""
+    if data == b"\x80":
+        return 0, 0
+    need(3 <= len(data) <= 23 and data[0] in (0x7E, 0x81), "no decimal")
+    negative = data[0] == 0x7E
+    if negative:
+        need(data[-1] == 0xFF, "a negative decimal without its end")
+        data = bytes(255 - b for b in data[:-1])
+    pairs = [b - 1 for b in data[2:]]
+    need(pairs and all(0 <= p <= 99 for p in pairs) and pairs[0] and pairs[-1], "a decimal of other pairs")
+    digits, place = int("".join("%02d" % p for p in pairs)), 2 * (data[1] - 128 - len(pairs))
+    while digits % 10 == 0:
+        digits, place = digits // 10, place + 1
+    n = len(str(digits))
+    need(n <= 38 and place >= -128 and place + n - 1 <= 164, "a decimal out of range")
+    return -digits if negative else digits, place
+
+
+def is_number(v):
+    return kind_of(v[0]) in (INT, DOUBLE, DECIMAL)
+
+
+def exact(v):
+    if kind_of(v[0]) != DECIMAL:
+        return Fraction(v[1])
+    digits, place = decimal_number(v[1])
+    return digits * Fraction(10) ** place
+
+
+def decimal_text(data):
+    digits, place = decimal_number(data)
+    return format(Decimal(digits).scaleb(place, EXACT), "f")
 
 
 def reference(c):
@@ -254,6 +314,10 @@ def value(c, edits=False):
         return tag, bool(b)
     if kind in (INT, DATE):
         return tag, c.zigzag()
+    if kind == DAY:
+        return tag, day(c.zigzag())
+    if kind == DECIMAL:
+        return tag, decimal(c.sized())
     if kind == DOUBLE:
         return tag, double(c.raw(8))
     if kind == UUID:
@@ -343,13 +407,14 @@ class Entity:
             v = o.get(p)
             if v is None and not self.properties[p].flags & 1:
                 v = self.properties[p].default
-            numbers = v and want and v[0] in (INT, DOUBLE) and want[0] in (INT, DOUBLE)
+            numbers = v and want and is_number(v) and is_number(want)
             if v is None or want is None:
                 equal, order = v is want, None
             elif v[0] & LARGE or v[0] == ERASED or v[0] != want[0] and not numbers:
                 equal, order = False, None
             else:
-                equal, order = v[1] == want[1], (v[1] > want[1]) - (v[1] < want[1])
+                a, b = (exact(v), exact(want)) if numbers else (v[1], want[1])
+                equal, order = a == b, (a > b) - (a < b)
             if not {1: equal, 2: not equal, 3: order == -1, 4: order in (-1, 0), 5: order == 1, 6: order in (0, 1)}[how]:
                 return False
         return True
@@ -362,9 +427,9 @@ class Entity:
             prop = self.properties[p]
             if v is None and isinstance(prop, Attribute) and not prop.flags & 1:
                 v = prop.default
-            if v is None or v[0] not in (INT, DOUBLE, DATE):
+            if v is None or kind_of(v[0]) not in (INT, DOUBLE, DATE, DAY):
                 return None
-            bits.append(format(int.from_bytes(key_element(v)[1:], "big"), "064b"))
+            bits.append(format(int.from_bytes(key_element(v)[-8:], "big"), "064b"))
         code = "".join(b for column in zip(*bits) for b in column)
         return int(code, 2).to_bytes(8 * len(bits), "big") + (row - 1).to_bytes(5, "big")
 
@@ -400,7 +465,7 @@ class Entity:
 class Attribute:
     def __init__(self, c):
         self.number, self.name, self.type, self.flags = c.number32(), c.string(), c.u8(), c.u8()
-        need(1 <= self.type <= 15 and self.type not in (OBJECT, OBJECTS, 12), "an attribute of type %d" % self.type)
+        need(1 <= self.type <= DAY and self.type not in (OBJECT, OBJECTS, 12), "an attribute of type %d" % self.type)
         need(self.flags & ~127 == 0, "unknown flags of an attribute")
         met("attribute type", self.type)
         met_flags("attribute flag", self.flags)
@@ -481,7 +546,7 @@ class Index:
 
 def need_features(c):
     required, optional = c.u64(), c.u64()
-    need(required & ~2 == 0, "required features that this reader does not know: written by a newer version")
+    need(required & ~6 == 0, "required features that this reader does not know: written by a newer version")
     for bit in range(64):
         if required >> bit & 1:
             met("required feature", bit)
@@ -770,6 +835,10 @@ def tagged_run(c, tag, n):
         return [(tag, bool(v)) for v in small_run(c, n, 0, 1, "bools")]
     if kind in (INT, DATE):
         return [(tag, v) for v in integer_run(c, n)]
+    if kind == DAY:
+        return [(tag, day(v)) for v in integer_run(c, n)]
+    if kind == DECIMAL:
+        return [(tag, decimal(v)) for v in byte_string_run(c, n)]
     if kind == DOUBLE:
         return [(tag, double(v)) for v in fixed_run(c, n, 8)]
     if kind == UUID:
@@ -979,11 +1048,13 @@ def value_of_bytes(tag, data):
     """A value that a column of kind any, or one of bytes, keeps as bytes."""
     kind = check_tag(tag)
     met("bytes of kind", kind)
-    if kind in (BOOL, INT, DATE, DOUBLE):
+    if kind in (BOOL, INT, DATE, DOUBLE, DAY):
         need(len(data) == 8, "a value of %d bytes" % len(data))
         if kind == DOUBLE:
             return tag, double(data)
         n = int.from_bytes(data, "little", signed=True)
+        if kind == DAY:
+            day(n)
         need(kind != BOOL or n in (0, 1), "a bool of %d" % n)
         return (tag, bool(n)) if kind == BOOL else (tag, n)
     if kind == UUID:
@@ -993,6 +1064,8 @@ def value_of_bytes(tag, data):
         return tag, references(data)[0]
     if kind == OBJECTS:
         return tag, references(data)
+    if kind == DECIMAL:
+        return tag, decimal(data)
     if kind == ERASED:
         need(not data, "an erased value of %d bytes" % len(data))
         return tag, None
@@ -1001,8 +1074,9 @@ def value_of_bytes(tag, data):
 
 
 def bytes_values(c, kind, n):
-    tags = section(c) if kind == ANY else bytes([kind]) * n
-    need(len(tags) == n, "another number of tags")
+    kinds = section(c) if kind == ANY else bytes([kind]) * n
+    need(len(kinds) == n and all(k <= DAY for k in kinds), "another number of kinds, or unknown ones")
+    tags = [tag_of(k) for k in kinds]
     large = [0] * n
     flag = c.u8()
     need(flag < 2, "large is %d" % flag)
@@ -1029,10 +1103,11 @@ def column_chunk(c, first, n):
     kind = c.u8()
     met("column chunk of kind", kind)
     rows = chunk_rows(c, first, n)
-    if kind in (BOOL, INT, DATE):
+    if kind in (BOOL, INT, DATE, DAY):
         values = number_list(c, n)
         need(kind != BOOL or all(v in (0, 1) for v in values), "a bool other than 0 or 1")
-        out = [(kind, bool(v) if kind == BOOL else v) for v in values]
+        need(kind != DAY or all(FIRST_DAY <= v <= LAST_DAY for v in values), "a day beyond all days")
+        out = [(tag_of(kind), bool(v) if kind == BOOL else v) for v in values]
     elif kind == DOUBLE:
         form = c.u8()
         need(form < 2, "doubles of form %d" % form)
@@ -1056,7 +1131,7 @@ def column_chunk(c, first, n):
             check_reference(entity, r)
         out = [(kind, (entity, r)) for r in targets]
     else:
-        need(kind in (STRING, URL, DATA, JSON, OBJECTS, ANY), "a column of kind %d" % kind)
+        need(kind in (STRING, URL, DATA, JSON, OBJECTS, ANY, DECIMAL), "a column of kind %d" % kind)
         out = bytes_values(c, kind, n)
     c.finish("a column chunk")
     return rows, kind, out
@@ -1069,6 +1144,10 @@ def key_element(v, limit=None):
     tag, x = v
     head = bytes([tag])
     need(not tag & LARGE, "a large value in an index")
+    if kind_of(tag) == DAY:
+        return b"\x0b\0" + ((x & M64) ^ (1 << 63)).to_bytes(8, "big")
+    if kind_of(tag) == DECIMAL:
+        return b"\x0b" + x + b"\0"
     if tag == ERASED:
         return head
     if tag == BOOL:
@@ -1170,7 +1249,7 @@ class State:
             for p, _, after in values:
                 prop = definition.properties.get(p)
                 need(prop, where + ": a property without definition")
-                need(prop.holds(after[0] & 15), where + ": a value of another type")
+                need(prop.holds(kind_of(after[0])), where + ": a value of another type")
 
     @staticmethod
     def edit(old, removed, inserted, where):
@@ -1394,7 +1473,7 @@ class Checkpoint:
                     need(found[0] > last, where + ": columns that overlap")
                     last = found[-1]
                     for row, v in zip(found, values):
-                        need(prop.holds(v[0] & 15), where + ": a value of another type")
+                        need(prop.holds(kind_of(v[0])), where + ": a value of another type")
                         need(row in objects, where + ": a value of an object that is not there")
                         objects[row][p] = v
             rules = definition.rules()
@@ -1767,7 +1846,11 @@ def canonical_value(v, file, state):
         x = file.large(v)
         if x is None:
             return "null"
-    kind = tag & 15
+    kind = kind_of(tag)
+    if kind == DECIMAL:
+        return decimal_text(x)
+    if kind == DAY:
+        return quoted(date_text(x * 86400000000)[:-len("T00:00:00Z")])
     if kind == BOOL:
         return "true" if x else "false"
     if kind == INT:
@@ -1789,13 +1872,16 @@ def canonical_value(v, file, state):
     return "[" + ",".join(key_text(r, file, state) for r in x) + "]"
 
 
-WRAPPERS = {DATE: "$date", UUID: "$uuid", URL: "$url", DATA: "$data", JSON: "$json"}
+WRAPPERS = {DATE: "$date", UUID: "$uuid", URL: "$url", DATA: "$data", JSON: "$json",
+            DECIMAL: "$decimal", DAY: "$day"}
 
 
 def attribute_value(attribute, v, file, state):
     """Says the kind of a value that the attribute's type does not tell and JSON has no form for."""
     text = canonical_value(v, file, state)
-    kind = v[0] & 15
+    kind = kind_of(v[0])
+    if kind == DECIMAL and attribute.type != kind:
+        text = quoted(text)
     if text != "null" and kind in WRAPPERS and attribute.type != kind:
         return '{"%s":%s}' % (WRAPPERS[kind], text)
     return text

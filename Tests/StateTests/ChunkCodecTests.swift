@@ -39,6 +39,7 @@ import Testing
         case .double: values.words.append(number & ~(1 << 52))
         // Rows have 62 bits.
         case .object: values.words.append(number >> 2)
+        case .day: values.words.append(number & 0x1F_FFFF)
         default: values.words.append(number)
         }
         if kind == .object { values.target = 3 }
@@ -56,6 +57,13 @@ import Testing
     _ kind: ColumnKind, _ number: UInt64, to values: inout ColumnValues,
     using random: inout SeededRandom
   ) {
+    if kind == .decimal {
+      let start = values.bytes.count
+      (RawDecimal(significand: Int128(number), exponent: Int(number & 7) - 4) ?? .zero)
+        .append(to: &values.bytes)
+      values.lengths.append(UInt64(values.bytes.count - start))
+      return values.large.append(false)
+    }
     let isLarge = kind != .objects && kind != .any && random.below(9) == 0
     var length: Int
     switch kind {

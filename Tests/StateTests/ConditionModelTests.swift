@@ -59,7 +59,15 @@ import Testing
       return .large(
         LargeValue(
           tag: .json, number: number, length: UInt64(bytes.count), checksum: UInt32(number)))
-    case .any: return value(AttributeType.allCases[random.below(11)], using: &random)
+    case .decimal:
+      let decimals = [
+        "-9223372036854775808", "-1.5", "-1", "0", "0.5", "1", "9007199254740993", "1e164", "2.001",
+      ]
+      return .decimal(RawDecimal(decimals[random.below(decimals.count)]) ?? .zero)
+    case .day: return .day(CalendarDay(nearestTo: numbers[random.below(numbers.count)]))
+    case .any:
+      let types = AttributeType.allCases.filter { $0 != .any }
+      return value(types[random.below(types.count)], using: &random)
     }
   }
 

@@ -6,8 +6,8 @@ enum ModelSchema {
   static let first: EntityNumber = 1
   static let second: EntityNumber = 2
   /// The number of the relationship to one object; those before it are the attributes by type.
-  static let toOne: PropertyNumber = 13
-  static let toMany: PropertyNumber = 14
+  static let toOne: PropertyNumber = 15
+  static let toMany: PropertyNumber = 16
 
   static func make(isUnique: Bool = false) -> Schema {
     Schema(entities: [entity(first, isUnique: isUnique), entity(second, isUnique: isUnique)])
@@ -19,7 +19,7 @@ enum ModelSchema {
     for (place, type) in AttributeType.allCases.enumerated() {
       var attribute = Attribute("\(type)", type)
       attribute.number = PropertyNumber(place + 1)
-      attribute.isUnique = isUnique && [.string, .uuid, .any, .int64].contains(type)
+      attribute.isUnique = isUnique && [.string, .uuid, .any, .int64, .decimal].contains(type)
       entity.attributes.append(attribute)
     }
     var one = Relationship("one", to: "")
@@ -32,12 +32,14 @@ enum ModelSchema {
     many.inverseName = "all"
     entity.relationships = [one, many]
     entity.indexes = [
-      index(15, [.init("", isDescending: true)], of: [7]),
-      index(16, [.init("", nullsFirst: false), .init("", isDescending: true)], of: [12, toOne]),
-      index(17, ["", ""], of: [4, 7], isBox: true),
-      index(18, ["", "", "", "", ""], of: [5, 2, 3, 4, 7], isBox: true),
+      index(17, [.init("", isDescending: true)], of: [7]),
+      index(18, [.init("", nullsFirst: false), .init("", isDescending: true)], of: [12, toOne]),
+      index(19, ["", ""], of: [4, 7], isBox: true),
+      index(20, ["", "", "", "", ""], of: [5, 2, 3, 4, 7], isBox: true),
+      index(21, ["", .init("", isDescending: true)], of: [13, 14]),
+      index(22, ["", ""], of: [14, 4], isBox: true),
     ]
-    entity.nextPropertyNumber = 19
+    entity.nextPropertyNumber = 23
     return entity
   }
 
@@ -52,7 +54,7 @@ enum ModelSchema {
     return index
   }
 
-  static let properties: [PropertyNumber] = Array(1...14)
+  static let properties: [PropertyNumber] = Array(1...16)
 
   /// A value that the property admits, or null.
   static func value(
@@ -82,9 +84,17 @@ enum ModelSchema {
     case .url: .url("https://example.com/" + text(using: &random))
     case .data: large(.data, using: &random) ?? .data(Array(text(using: &random).utf8))
     case .json: large(.json, using: &random) ?? .json("{\"a\":\(random.below(1000))}")
-    case .any:
-      value(AttributeType.allCases[random.below(11)], using: &random)
+    case .decimal: .decimal(decimal(using: &random))
+    case .day: .day(CalendarDay(nearestTo: Int64(random.below(7_000_000)) - 4_000_000))
+    case .any: value(narrow[random.below(narrow.count)], using: &random)
     }
+  }
+
+  private static let narrow = AttributeType.allCases.filter { $0 != .any }
+
+  private static func decimal(using random: inout SeededRandom) -> RawDecimal {
+    let digits = Int128(Int64.random(in: .min ... .max, using: &random) >> random.below(64))
+    return RawDecimal(significand: digits, exponent: random.below(9) - 4) ?? .zero
   }
 
   private static func large(_ tag: ValueTag, using random: inout SeededRandom) -> Value? {

@@ -104,12 +104,12 @@ struct ModelRun {
   ) throws {
     touched.insert(key)
     model.insert(key)
-    let count = random.below(4) == 0 ? 14 : random.below(5)
+    let count = random.below(4) == 0 ? 16 : random.below(5)
     for _ in 0..<count { try set(key) }
   }
 
   private mutating func set(_ key: NaiveState.Key) throws {
-    let property = PropertyNumber(random.below(14) + 1)
+    let property = PropertyNumber(random.below(16) + 1)
     let value = ModelSchema.value(of: property, using: &random)
     try state.set(key.entity, key.row, property, to: value)
     model.objects[key]?[property] = value.isNull ? Value?.none : value

@@ -91,6 +91,11 @@ struct NaiveCondition {
     case (.double(let x), .double(let y)): return x.isNaN || y.isNaN ? nil : sign(x, y)
     case (.int(let x), .double(let y)): return y.isNaN ? nil : compare(x, y)
     case (.double, .int): return order(b, a).map { -$0 }
+    case (.decimal(let x), .decimal(let y)): return sign(x, y)
+    case (.decimal(let x), .int(let y)): return sign(x, RawDecimal(y))
+    case (.decimal(let x), .double(let y)): return y.isNaN ? nil : compare(x, y)
+    case (.int, .decimal), (.double, .decimal): return order(b, a).map { -$0 }
+    case (.day(let x), .day(let y)): return sign(x, y)
     case (.date(let x), .date(let y)): return sign(x, y)
     case (.uuid(let x), .uuid(let y)): return sign(x, y)
     case (.object(let x), .object(let y)): return sign(x, y)
@@ -99,6 +104,15 @@ struct NaiveCondition {
     case (.data(let x), .data(let y)): return bytes(x, y)
     default: return nil
     }
+  }
+
+  /// A decimal against a double: by the decimal that the double is, of those of the tests, or by
+  /// size.
+  private func compare(_ x: RawDecimal, _ y: Double) -> Int {
+    let whole = y == y.rounded() && y.magnitude < 1e30
+    let exact = whole ? RawDecimal(significand: Int128(y), exponent: 0) : RawDecimal("\(y)")
+    if y.magnitude < 1e30, let exact { return x < exact ? -1 : exact < x ? 1 : 0 }
+    return x.nearestDouble < y ? -1 : 1
   }
 
   /// A whole number against a double: by what lies between its neighbours.

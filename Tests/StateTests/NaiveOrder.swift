@@ -26,6 +26,7 @@ struct NaiveOrder {
         switch value {
         case .int(let number): Double(number)
         case .double(let number): number
+        case .decimal(let number): number.nearestDouble
         default: nil
         }
       }
@@ -135,13 +136,19 @@ struct NaiveOrder {
       var (a, b) = (a, b)
       return a.withUTF8 { a in b.withUTF8 { b in bytes(.init(a), .init(b)) } }
     }
-    if a.tag != b.tag { return order(a.tag.rawValue, b.tag.rawValue) }
+    // Decimals behind days, both in front of what was erased.
+    func kind(_ tag: ValueTag) -> Int {
+      tag == .day ? 110 : tag == .decimal ? 111 : 10 * Int(tag.rawValue)
+    }
+    if a.tag != b.tag { return order(kind(a.tag), kind(b.tag)) }
     switch (a, b) {
     case (.bool(let a), .bool(let b)): return order(a ? 1 : 0, b ? 1 : 0)
     case (.int(let a), .int(let b)): return order(a, b)
     case (.double(let a), .double(let b)):
       // -0.0 before 0.0.
       return a == b ? order(a.sign == .minus ? 0 : 1, b.sign == .minus ? 0 : 1) : order(a, b)
+    case (.decimal(let a), .decimal(let b)): return order(a, b)
+    case (.day(let a), .day(let b)): return order(a, b)
     case (.date(let a), .date(let b)): return order(a, b)
     case (.uuid(let a), .uuid(let b)):
       return a.high == b.high ? order(a.low, b.low) : order(a.high, b.high)

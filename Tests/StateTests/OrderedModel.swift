@@ -153,8 +153,8 @@ struct OrderedModel {
   }
 
   static func anything(_ x: Int) -> Value {
-    let part = x / 10
-    switch x % 10 {
+    let part = x / 12
+    switch x % 12 {
     case 0: return .int(Int64(part) - 3)
     case 1: return .double(part == 0 ? -0.0 : part == 1 ? 0.0 : Double(part) - 7.5)
     case 2: return .bool(part % 2 == 0)
@@ -164,6 +164,9 @@ struct OrderedModel {
     case 6: return .data([0, UInt8(part % 3), 255] + Array(repeating: 0, count: part % 4 * 100))
     case 7: return .json("{\"a\":\(part)}")
     case 8: return .date(Timestamp(microseconds: Int64(part) - 2))
+    case 9:
+      return .decimal(RawDecimal(significand: Int128(part) - 5, exponent: part % 5 - 3) ?? .zero)
+    case 10: return .day(CalendarDay(nearestTo: Int64(part) - 2))
     default:
       return .large(
         LargeValue(tag: .data, number: UInt64(part) + 1, length: 5000, checksum: 1))

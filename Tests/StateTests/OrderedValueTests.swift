@@ -43,7 +43,14 @@ import Testing
       .date(Timestamp(microseconds: -5)), .date(Timestamp(microseconds: 5)),
       .uuid(RawUUID(high: 0, low: 9)), .uuid(RawUUID(high: 1 << 63, low: 0)), .url("a"), .url("b"),
       .data([]), .data([0]), .data([255]), .json("[]"), .json("{}"),
+      .day(.earliest), .day(CalendarDay(nearestTo: -1)), .day(CalendarDay(nearestTo: 0)),
+      .day(.latest),
     ])
+    try expectOrder(
+      [
+        "-1e164", "-12.5", "-12", "-1.01", "-1", "-0.001", "-1e-128", "0", "1e-128", "0.1", "0.11",
+        "1", "1.0000000000000000000000000000000000001", "2", "10", "12", "12.5", "1e164",
+      ].map { .decimal(RawDecimal($0) ?? .zero) })
   }
 
   @Test func `nulls stand where they are asked for`() throws {

@@ -112,6 +112,8 @@ import Testing
       return .string(beginning + "\(x / 3)")
     case anything:
       switch x % 6 {
+      case 0 where x % 12 == 6:
+        return .decimal(RawDecimal(significand: Int128(x / 12) - 5, exponent: -1) ?? .zero)
       case 0: return .int(Int64(x / 6) - 10)
       case 1: return .bool(x / 6 % 2 == 0)
       case 2: return .string("\(x / 6)")

@@ -19,6 +19,9 @@ struct RandomValues {
     case .url: return .url("https://example.org/" + text())
     case .data: return .data(bytes())
     case .json: return .json("[\"" + plain(length()) + "\"]")
+    case .decimal: return .decimal(decimal())
+    case .day:
+      return .day(CalendarDay(nearestTo: integer(.min, .max) / 1_000_000_000))
     case .any:
       let kinds = AttributeType.allCases.filter { $0 != .any }
       return value(of: kinds[random.number(0...kinds.count - 1)])
@@ -31,7 +34,9 @@ struct RandomValues {
     switch type {
     case .uuid: return .uuid(RawUUID(high: 7, low: UInt64(number)))
     case .int64: return .int(Int64(number))
-    case .any: return number < 20 ? .int(Int64(number)) : .string("\(number - 20)")
+    case .any:
+      if number < 10 { return .decimal(RawDecimal("\(number).5") ?? .zero) }
+      return number < 20 ? .int(Int64(number)) : .string("\(number - 20)")
     default: return .string(number == 0 ? "é" : number == 1 ? "e\u{301}" : "key \(number)")
     }
   }
@@ -53,6 +58,12 @@ struct RandomValues {
     case 3: .leastNonzeroMagnitude
     default: Double(random.number(-1_000...1_000)) / 8
     }
+  }
+
+  private mutating func decimal() -> RawDecimal {
+    let digits = Int128(integer(.min, .max)) * (random.chance(20) ? Int128(Int64.max) : 1)
+    let exponents = [0, -2, -2, 3, -128, 126]
+    return RawDecimal(significand: digits, exponent: exponents[random.number(0...5)]) ?? .zero
   }
 
   private mutating func length() -> Int {

@@ -51,4 +51,12 @@ public struct RecordSections<R: Record>: Hashable, Sendable {
     RecordSections(
       sections: .calendar(unit, of: [R.entity.propertyName(of: keyPath)], in: timeZone))
   }
+
+  /// One section for each day, week, month or year of a calendar day, and one for objects without
+  /// one. The buckets begin and end in UTC.
+  public static func calendar<V: AttributeValue>(
+    _ unit: CalendarUnit, of keyPath: KeyPath<R, V>
+  ) -> RecordSections where V.Required == CalendarDay {
+    RecordSections(sections: .calendar(unit, of: [R.entity.propertyName(of: keyPath)], in: .gmt))
+  }
 }

@@ -24,7 +24,8 @@ public struct GroupKey: Hashable, Sendable {
   ///
   /// A text may be a date too: `2004`, `2004-05`, `2004-05-17`, or RFC 3339. It is grouped as
   /// written, in no zone; one that is less precise than the unit is a group of its own. Values that
-  /// are not dates are grouped with nil.
+  /// are not dates are grouped with nil. A day has no zone: its bucket begins and ends in UTC, and
+  /// an hour is its day.
   public static func each(
     _ unit: CalendarUnit, of path: PropertyPath, in timeZone: TimeZone = .gmt
   ) -> GroupKey {
@@ -135,6 +136,20 @@ extension RecordGroupKey {
     _ unit: CalendarUnit, of keyPath: KeyPath<R, Date?>, in timeZone: TimeZone
   ) -> RecordGroupKey where Key == CalendarBucket? {
     bucket(unit, keyPath, timeZone) { .some($0) }
+  }
+
+  /// Groups by the day, week, month or year of a calendar day. The buckets begin and end in UTC.
+  public static func each(
+    _ unit: CalendarUnit, of keyPath: KeyPath<R, CalendarDay>
+  ) -> RecordGroupKey where Key == CalendarBucket {
+    bucket(unit, keyPath, .gmt) { $0 }
+  }
+
+  /// Groups by the day, week, month or year of a calendar day; nil for none.
+  public static func each(
+    _ unit: CalendarUnit, of keyPath: KeyPath<R, CalendarDay?>
+  ) -> RecordGroupKey where Key == CalendarBucket? {
+    bucket(unit, keyPath, .gmt) { .some($0) }
   }
 
   /// Groups by the year, month, week, day or hour of a text that is a date, as written: `2004`,

@@ -15,4 +15,6 @@ extension Double: OrderedValue {}
 extension Float: OrderedValue {}
 extension String: OrderedValue {}
 extension Date: OrderedValue {}
+extension Decimal: OrderedValue {}
+extension CalendarDay: OrderedValue {}
 extension Value: OrderedValue {}

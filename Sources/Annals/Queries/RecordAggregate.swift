@@ -1,4 +1,5 @@
 import AnnalsModel
+import Foundation
 
 /// A result computed from one property of many objects: `.sum(\.price)`, `.maximum(\.start)`.
 /// Ignores nil.
@@ -34,9 +35,29 @@ public struct RecordAggregate<R: Record, Result: Sendable>: Sendable {
     RecordAggregate(.sum, keyPath)
   }
 
-  /// The mean of numbers; nil if there are none.
+  /// The exact sum of decimals; nil if there are none. The call throws `.tooLarge` if it has more
+  /// than 38 digits.
+  public static func sum<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
+  where V.Required == Decimal, Result == Decimal? {
+    RecordAggregate(.sum, keyPath)
+  }
+
+  /// The mean of integers; nil if there are none.
   public static func average<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
-  where V.Required: Numeric, Result == Double? {
+  where V.Required: BinaryInteger, Result == Double? {
+    RecordAggregate(.average, keyPath)
+  }
+
+  /// The mean of doubles; nil if there are none.
+  public static func average<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
+  where V.Required: BinaryFloatingPoint, Result == Double? {
+    RecordAggregate(.average, keyPath)
+  }
+
+  /// The mean of decimals, rounded to 38 digits, of two equally near ones to the one whose last
+  /// digit is even; nil if there are none.
+  public static func average<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordAggregate
+  where V.Required == Decimal, Result == Decimal? {
     RecordAggregate(.average, keyPath)
   }
 

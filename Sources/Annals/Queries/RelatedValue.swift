@@ -1,4 +1,5 @@
 import AnnalsModel
+import Foundation
 
 /// One value of all objects that a to-many relationship or an inverse leads to, to be compared in a
 /// condition or sorted by: `.max(\.events, \.start) > date`.
@@ -67,6 +68,18 @@ extension RelatedValue where V == Double {
   public static func average<S: Record, P: AttributeValue>(
     _ inverse: InversePath<S, R>, _ keyPath: KeyPath<S, P>
   ) -> RelatedValue where P.Required: Numeric { RelatedValue(.average, keyPath, in: inverse) }
+}
+
+extension RelatedValue where V == Decimal {
+  /// The mean of the decimals of a to-many relationship's objects, rounded to 38 digits.
+  public static func average<S: Record, P: AttributeValue>(
+    _ list: KeyPath<R, [Reference<S>]>, _ keyPath: KeyPath<S, P>
+  ) -> RelatedValue where P.Required == Decimal { RelatedValue(.average, keyPath, in: list) }
+
+  /// The mean of the decimals of the objects that refer to this one, rounded to 38 digits.
+  public static func average<S: Record, P: AttributeValue>(
+    _ inverse: InversePath<S, R>, _ keyPath: KeyPath<S, P>
+  ) -> RelatedValue where P.Required == Decimal { RelatedValue(.average, keyPath, in: inverse) }
 }
 
 extension RelatedValue {

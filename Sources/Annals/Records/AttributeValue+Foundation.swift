@@ -24,6 +24,45 @@ extension Date: AttributeValue {
   }
 }
 
+extension Decimal: AttributeValue {
+  /// The type of the attribute that holds these values.
+  public static var attributeType: AttributeType { .decimal }
+
+  /// Decodes a stored value; nil if it does not fit this type.
+  public static func _read(_ stored: StoredCell) -> Decimal? {
+    guard stored.cell.tag == .decimal else { return nil }
+    return Decimal(RawDecimal(validBytes: stored.bytes))
+  }
+
+  /// What is not a number, or has more than 38 digits, is passed on as a double, which the
+  /// attribute's type refuses.
+  public func _withCell(_ body: (StoredCell) -> Void) {
+    guard let number = RawDecimal(self) else {
+      body(StoredCell(.double, bits: (isNaN ? Double.nan : .infinity).bitPattern))
+      return
+    }
+    var bytes: ContiguousArray<UInt8> = []
+    number.append(to: &bytes)
+    bytes.withUnsafeBytes { body(StoredCell(.decimal, bytes: $0)) }
+  }
+}
+
+extension CalendarDay: AttributeValue {
+  /// The type of the attribute that holds these values.
+  public static var attributeType: AttributeType { .day }
+
+  /// Decodes a stored value; nil if it does not fit this type.
+  public static func _read(_ stored: StoredCell) -> CalendarDay? {
+    guard stored.cell.tag == .day else { return nil }
+    return CalendarDay(daysSince1970: Int64(bitPattern: stored.cell.bits))
+  }
+
+  /// Calls `body` once with the form in which the value is stored.
+  public func _withCell(_ body: (StoredCell) -> Void) {
+    body(StoredCell(.day, bits: UInt64(bitPattern: daysSince1970)))
+  }
+}
+
 extension UUID: AttributeValue {
   /// The type of the attribute that holds these values.
   public static var attributeType: AttributeType { .uuid }

@@ -75,6 +75,34 @@ extension Date {
   }
 }
 
+extension Decimal {
+  /// Reads the next property of an object.
+  public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> Decimal {
+    try reader.next { $0.decimal }
+  }
+
+  /// Reads the next property of an object as an optional.
+  public static func _nextOptional(
+    _ reader: inout RecordReader
+  ) throws(RecordReader.Stop) -> Decimal? {
+    try reader.nextOptional { $0.decimal }
+  }
+}
+
+extension CalendarDay {
+  /// Reads the next property of an object.
+  public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> CalendarDay {
+    try reader.next { $0.day }
+  }
+
+  /// Reads the next property of an object as an optional.
+  public static func _nextOptional(
+    _ reader: inout RecordReader
+  ) throws(RecordReader.Stop) -> CalendarDay? {
+    try reader.nextOptional { $0.day }
+  }
+}
+
 extension UUID {
   /// Reads the next property of an object.
   public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> UUID {
@@ -272,6 +300,15 @@ extension DirectCell {
   @inline(__always)
   fileprivate var date: Date? {
     isPlain(.date) ? Date(Timestamp(microseconds: Int64(bitPattern: bits))) : nil
+  }
+
+  fileprivate var decimal: Decimal? {
+    isPlain(.decimal) ? Decimal(RawDecimal(validBytes: bytes)) : nil
+  }
+
+  @inline(__always)
+  fileprivate var day: CalendarDay? {
+    isPlain(.day) ? CalendarDay(daysSince1970: Int64(bitPattern: bits)) : nil
   }
 
   @inline(__always)

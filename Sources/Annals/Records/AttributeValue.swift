@@ -3,9 +3,9 @@ import AnnalsModel
 /// A type that a record's property can have.
 ///
 /// These conform: `Bool`; `Int`, `Int8` to `Int64`, `UInt8` to `UInt32`; `Double` and `Float`;
-/// `String`; `Date`, `UUID`, `URL` and `Data`; `Reference<R>?` and `[Reference<R>]`, or `ObjectID?`
-/// and `[ObjectID]`, for relationships; `Value` for an attribute of any kind; and the optional of
-/// each attribute's type, for properties that may have no value.
+/// `String`; `Date`, `CalendarDay`, `Decimal`, `UUID`, `URL` and `Data`; `Reference<R>?` and
+/// `[Reference<R>]`, or `ObjectID?` and `[ObjectID]`, for relationships; `Value` for an attribute
+/// of any kind; and the optional of each attribute's type, for properties that may have no value.
 ///
 /// An enumeration, or any other type whose raw value is one of these, can conform without further
 /// code:

@@ -58,11 +58,45 @@ extension UUID {
   }
 }
 
+extension RawDecimal {
+  /// The same number; nil for one that is not a number, or has more than 38 digits.
+  package init?(_ decimal: Decimal) {
+    guard !decimal.isNaN else { return nil }
+    self.init(decimal.description)
+  }
+}
+
+extension Decimal {
+  /// The same number.
+  public init(_ raw: RawDecimal) {
+    var (digits, place) = (raw.significand.magnitude, raw.exponent)
+    // A last digit further in front has zeros behind it.
+    while place > 127 {
+      digits *= 10
+      place -= 1
+    }
+    let half: UInt128 = 10_000_000_000_000_000_000
+    var whole = Decimal(UInt64(digits % half))
+    if digits >= half {
+      let high = Decimal(sign: .plus, exponent: 19, significand: Decimal(UInt64(digits / half)))
+      whole += high
+    }
+    self.init(
+      sign: raw.significand < 0 ? .minus : .plus, exponent: place, significand: whole)
+  }
+}
+
 extension Value {
   /// A date, rounded to the microsecond. One that is infinite, not a number or out of range becomes
   /// a number, which no attribute of type date takes.
   public static func date(_ date: Date) -> Value {
     Timestamp(exactly: date).map { .date($0) } ?? .double(date.timeIntervalSinceReferenceDate)
+  }
+
+  /// An exact decimal number. One that is not a number, or has more than 38 digits, becomes a
+  /// double, which no attribute of type decimal takes.
+  public static func decimal(_ number: Decimal) -> Value {
+    RawDecimal(number).map { .decimal($0) } ?? .double(number.isNaN ? .nan : .infinity)
   }
 
   /// A UUID.
@@ -74,7 +108,8 @@ extension Value {
   /// Bytes.
   public static func data(_ data: Data) -> Value { .data(Array(data)) }
 
-  /// This value as typed code reads it: as a Bool, integer, double, text, date, UUID, URL or data.
+  /// This value as typed code reads it: as a Bool, integer, double, text, date, day, decimal, UUID,
+  /// URL or data.
   /// Nil if the value is of another kind or does not fit.
   public func `as`<T: AttributeValue>(_ type: T.Type) -> T? {
     if case .large = self { return nil }

@@ -1,11 +1,13 @@
 import AnnalsModel
 import Foundation
 
-/// A type of a timeline's dates: `Date`, or `String` for dates written as text (`2004`, `2004-05`,
-/// `2004-05-17`, RFC 3339), `Value` for either, and their optionals. No other type may conform.
+/// A type of a timeline's dates: `Date`, `CalendarDay`, or `String` for dates written as text
+/// (`2004`, `2004-05`, `2004-05-17`, RFC 3339), `Value` for any of them, and their optionals. No
+/// other type may conform.
 public protocol TimelineDate: AttributeValue {}
 
 extension Date: TimelineDate {}
+extension CalendarDay: TimelineDate {}
 extension String: TimelineDate {}
 extension Value: TimelineDate {}
 extension Optional: TimelineDate where Wrapped: TimelineDate {}

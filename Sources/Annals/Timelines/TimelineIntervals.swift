@@ -6,8 +6,9 @@ import Foundation
 /// The objects of a timeline as intervals, for questions about what happened when.
 ///
 /// Intervals include their start and exclude their end. A single date, and a range that ends where
-/// it starts, last one microsecond. Ongoing objects last for ever, but count until now; one that
-/// starts later counts as a moment. Ranges that end before their start are left out.
+/// it starts, last one microsecond. Days begin and end in UTC, and the last one is included.
+/// Ongoing objects last for ever, but count until now; one that starts later counts as a moment.
+/// Ranges that end before their start are left out.
 public struct TimelineIntervals: Sendable {
   package let index: IntervalIndex
   private let columns: TimelineColumns

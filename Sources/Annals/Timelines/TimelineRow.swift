@@ -7,6 +7,9 @@ struct TimelineClock: Sendable {
   let zone: TimeZone
   let now: Timestamp
 
+  /// The day that the zone's calendar shows now.
+  var today: CalendarDay { CalendarDay(of: now) { zone.secondsFromGMT(for: Date($0)) } }
+
   func span(from: Timestamp, to: Timestamp) -> CalendarSpan {
     CalendarSpan(from: from, to: to, offset: { zone.secondsFromGMT(for: Date($0)) })
   }
@@ -53,10 +56,16 @@ public struct TimelineSpan: Sendable, Identifiable {
   /// The oddities of the object.
   public var marks: TimelineMarks { columns.marks(index) }
 
-  /// Its start, or its single date.
+  /// The day of its start, or its single day; nil if its dates are no days.
+  public var startDay: CalendarDay? { columns.days(index)?.first }
+
+  /// The last day of a range; nil for others, and if its dates are no days.
+  public var endDay: CalendarDay? { kind == .range ? columns.days(index)?.last : nil }
+
+  /// Its start, or its single date; of a day, its beginning in UTC.
   public var start: Date { Date(startMoment) }
 
-  /// Its end; nil unless it is a range.
+  /// Its end; of a day, its beginning in UTC. Nil unless it is a range.
   public var end: Date? { endMoment.map { Date($0) } }
 
   /// Its label; empty if the timeline has no labels. Long texts are cut.
@@ -65,22 +74,25 @@ public struct TimelineSpan: Sendable, Identifiable {
   /// The value that the timeline is grouped by; nil for none.
   public var group: Value? { columns.group(index).map { columns.groups[$0] } }
 
-  /// The start as written; for a date, RFC 3339 in the timeline's zone.
+  /// The start as written; for a day, `2019-10-06`; for a date, RFC 3339 in the timeline's zone.
   public var startText: String {
+    if let startDay { return startDay.description }
     let written = columns.startTexts[index]
     return written.isEmpty ? clock.text(startMoment) : written
   }
 
   /// The end as written, even if it cannot be read; empty if there is none.
   public var endText: String {
+    if let endDay { return endDay.description }
     let written = columns.endTexts[index]
     return written.isEmpty ? endMoment.map { clock.text($0) } ?? "" : written
   }
 
   /// The time from start to end; for an ongoing object until now (`isNegative` if it lies in the
-  /// future); nil for a single date.
+  /// future); nil for a single date. Of days both count, so a single day is one day.
   public var length: CalendarSpan? {
-    switch kind {
+    if let length = columns.length(ofDays: index, today: clock.today) { return length }
+    return switch kind {
     case .single: nil
     case .range: clock.span(from: startMoment, to: endMoment ?? startMoment)
     case .ongoing: clock.span(from: startMoment, to: clock.now)
@@ -137,9 +149,13 @@ public struct TimelineRow: Sendable, Identifiable {
   }
 
   /// The time between the row's date and now; for an ongoing object, since its start. `isNegative`
-  /// in the future.
+  /// in the future. Of days, the time until today.
   public var elapsed: CalendarSpan {
-    span.clock.span(from: moment ?? span.startMoment, to: span.clock.now)
+    if let first = span.startDay {
+      let day = role == .end ? span.endDay ?? first : first
+      return CalendarSpan(from: day, to: span.clock.today)
+    }
+    return span.clock.span(from: moment ?? span.startMoment, to: span.clock.now)
   }
 
   package var moment: Timestamp? {

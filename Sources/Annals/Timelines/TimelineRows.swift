@@ -73,9 +73,9 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
   /// The rows in sections by a calendar unit, with ongoing rows after every date in one of their
   /// own. Without a unit, only separates those from rows with a date. O(sections × log n).
   ///
-  /// Dates written as texts are grouped in UTC: those without an offset as they are written. Rows
-  /// are in the order of their moments, so one with an offset cannot be grouped as written, as
-  /// `groups(_:by:)` does.
+  /// Days, and dates written as texts, are grouped in UTC: those without an offset as they are
+  /// written. Rows are in the order of their moments, so one with an offset cannot be grouped as
+  /// written, as `groups(_:by:)` does.
   public func sections(by unit: CalendarUnit?) -> [TimelineSection] {
     entries.sections(by: unit, in: clock.zone)
   }
@@ -86,7 +86,12 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
     guard position + 1 < count, let date = self[position].moment,
       let next = self[position + 1].moment
     else { return nil }
-    return clock.span(from: Swift.min(date, next), to: Swift.max(date, next))
+    let (first, second) = (Swift.min(date, next), Swift.max(date, next))
+    if self[position].span.startDay != nil, self[position + 1].span.startDay != nil {
+      return CalendarSpan(
+        from: CalendarDay(inUTC: first.microseconds), to: CalendarDay(inUTC: second.microseconds))
+    }
+    return clock.span(from: first, to: second)
   }
 
   /// The same objects in another order; with `group`, only those of this group. Reads nothing from

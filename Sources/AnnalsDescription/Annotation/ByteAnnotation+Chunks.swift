@@ -66,7 +66,7 @@ extension ByteAnnotation {
     }
     presence(&reader)
     switch ColumnKind(rawValue: raw) {
-    case .bool, .int, .date: section(&reader, "values", of: .integers)
+    case .bool, .int, .date, .day: section(&reader, "values", of: .integers)
     case .object:
       entityNumber(&reader, "target entity")
       section(&reader, "rows of the targets", of: .integers)
@@ -77,7 +77,7 @@ extension ByteAnnotation {
           &reader, form == 0 ? "values" : "byte \(7 - place) of each value", of: .records)
       }
     case .uuid: section(&reader, "values", of: .records)
-    case .string, .url, .data, .json, .objects, .any:
+    case .string, .url, .data, .json, .objects, .any, .decimal:
       if raw == ColumnKind.any.rawValue { section(&reader, "kind of each value", of: .records) }
       if reader.byte("whether there are large values", text: { $0 == 0 ? "no" : "yes" }) != 0 {
         section(&reader, "which values are large", of: .records)

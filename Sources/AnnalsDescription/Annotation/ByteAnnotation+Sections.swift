@@ -54,7 +54,7 @@ extension ByteAnnotation {
       return first < layouts.count ? layouts[Int(first)] : ""
     case .values:
       if first == 0xFF { return "values of several kinds" }
-      guard let tag = ValueTag(rawValue: first & 15) else { return "" }
+      guard let tag = ValueTag(rawValue: first & 15 | (first & 64) >> 2) else { return "" }
       return "values of kind \(tag)" + (first & 16 != 0 ? ", as large values" : "")
         + (first & 32 != 0 ? ", as edits" : "")
     }

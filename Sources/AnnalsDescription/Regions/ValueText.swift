@@ -34,6 +34,8 @@ package enum ValueText {
       QuotedText.short(text)
     case .date(let date): date.description
     case .uuid(let uuid): uuid.description
+    case .decimal(let number): number.description
+    case .day(let day): day.description
     case .data(let bytes): bytes.withUnsafeBytes { data($0) }
     case .object(let reference): self.reference(reference, vocabulary)
     case .objects(let list):

@@ -72,11 +72,11 @@ struct ShareTable {
     switch cell.tag {
     case .null, .erased: 0
     case .bool: 2
-    case .int, .date: 1 + Double(VarInt.length(VarInt.zigzag(Int64(bitPattern: cell.bits))))
+    case .int, .date, .day: 1 + Double(VarInt.length(VarInt.zigzag(Int64(bitPattern: cell.bits))))
     case .double: 9
     case .object: 4
     case .objects: 2 + Double(cell.length) / 3
-    case .string, .url, .data, .json, .uuid: 2 + Double(cell.length)
+    case .string, .url, .data, .json, .uuid, .decimal: 2 + Double(cell.length)
     }
   }
 

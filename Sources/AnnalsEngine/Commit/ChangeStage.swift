@@ -104,6 +104,11 @@ struct ChangeStage {
   /// Appends a full batch to the log, unless the draft will be refused.
   private mutating func encodePart(of draft: Draft) throws {
     if isBroken(draft) { return parts.batch.removeAll() }
+    if isWhole {
+      // The rest of the transaction is not known yet.
+      let isKnown = validation.hasDecimalOrDay
+      noteDecimalsAndDays(try isKnown || hasDecimalOrDay(in: draft))
+    }
     try parts.appendPart()
   }
 
@@ -111,7 +116,42 @@ struct ChangeStage {
   var isWhole: Bool { parts.isWhole }
 
   /// Commits the transaction in the log.
-  mutating func commit() throws { try parts.commit() }
+  mutating func commit() throws {
+    if isWhole { noteDecimalsAndDays(validation.hasDecimalOrDay) }
+    try parts.commit()
+  }
+
+  /// Notes whether the file must say that it has decimals or days, before the first part is written.
+  private mutating func noteDecimalsAndDays(_ isNeeded: Bool) {
+    if isNeeded { parts.envelope.features.formUnion(.decimalsAndDays) }
+  }
+
+  /// Whether the draft gives an attribute of any kind a decimal or a day, unless the file has some.
+  /// O(objects of such entities).
+  private func hasDecimalOrDay(in draft: Draft) throws -> Bool {
+    if writer.newest.view.features.contains(.decimalsAndDays) { return false }
+    var attributes: [EntityNumber: [PropertyNumber]] = [:]
+    for entity in draft.schema.liveEntities {
+      let found = entity.attributes.filter { !$0.isRemoved && $0.type == .any }.map(\.number)
+      if !found.isEmpty { attributes[entity.number] = found }
+    }
+    if attributes.isEmpty { return false }
+    let state = draft.reader.state
+    func isGiven(_ entity: EntityNumber, _ row: Int64) throws -> Bool {
+      guard let properties = attributes[entity], try state.contains(entity, row) else {
+        return false
+      }
+      return try properties.contains { try state.value(entity, row, $0).tag.isDecimalOrDay }
+    }
+    for object in draft.touched.list where try isGiven(object.entity, object.row) { return true }
+    for entity in draft.touched.entities where attributes[entity] != nil {
+      var rows = state.rows(of: entity)
+      while let row = try rows.next() {
+        if try isGiven(entity, row) { return true }
+      }
+    }
+    return false
+  }
 
   /// Moves out the batch's memory.
   mutating func takeBatch() -> ChangeBatch { parts.takeBatch() }

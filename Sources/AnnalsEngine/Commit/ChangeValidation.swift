@@ -11,6 +11,8 @@ struct ChangeValidation {
   /// The most violations that are kept; a bad import may have millions.
   private static let limit = 1_000
   private(set) var violations: [ValidationViolation] = []
+  /// Whether an attribute of any kind was given a decimal or a day, which the file announces.
+  private(set) var hasDecimalOrDay = false
   /// Whether relationships may refer to objects that do not exist.
   var allowsDangling = false
   /// Whether required values may be missing.
@@ -93,6 +95,7 @@ struct ChangeValidation {
     _ change: PropertyChange, _ rules: EntityRules, _ entry: ChangeEntry, in batch: ChangeBatch
   ) throws(AnnalsError) {
     guard let attribute = rules.attribute(change.property) else { return }
+    if change.after.tag.isDecimalOrDay { hasDecimalOrDay = true }
     // A required attribute without a value reads as its default.
     if change.after.isNull, allowsMissing || attribute.defaultValue != nil { return }
     let value = try value(change.after, in: batch)

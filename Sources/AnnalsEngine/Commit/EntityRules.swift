@@ -97,7 +97,7 @@ final class EntityRules: Sendable {
     case .int32: return .int32
     case .json, .url, .any: return .attribute
     case .double: return .finite
-    case .bool, .int64, .string, .date, .uuid, .data: return .none
+    case .bool, .int64, .string, .date, .uuid, .data, .decimal, .day: return .none
     }
   }
 }

@@ -71,6 +71,11 @@ extension StoreWriter {
     if envelope.schemaChange.contains(where: \.hasRelationshipRules) {
       envelope.features.formUnion(.references)
     }
+    if envelope.schemaChange.contains(where: \.hasDecimalOrDay)
+      || metadata.contains(where: { $0.value.tag.isDecimalOrDay })
+    {
+      envelope.features.formUnion(.decimalsAndDays)
+    }
     return envelope
   }
 

@@ -8,7 +8,7 @@ struct PartWriter {
   let pending: PendingLargeValues
   var batch: ChangeBatch
   /// The record's content besides the changes.
-  let envelope: TransactionEnvelope
+  var envelope: TransactionEnvelope
   private var partCount = 0
 
   init(

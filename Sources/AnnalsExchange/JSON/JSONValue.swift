@@ -8,11 +8,14 @@ import Foundation
 // |---|---|
 // | bool, int16, int32, int64, string | the JSON value |
 // | double | a number with a point or an exponent |
+// | decimal | a number without an exponent, all its digits |
+// | day | text: `2019-10-06` |
 // | date | RFC 3339 text in UTC |
 // | uuid, url, json | text; for json, the JSON text as a string |
 // | data | base64 text |
 // | erased, of any type | `{"$erased":true}` |
-// | any | the JSON value, or an object with one of `$date`, `$uuid`, `$url`, `$data`, `$json` |
+// | any | the JSON value, or an object with one of `$date`, `$uuid`, `$url`, `$data`, `$json`, |
+// | | `$decimal`, `$day` |
 //
 // Relationships are written by the caller, who knows the keys of objects.
 
@@ -27,7 +30,8 @@ extension JSONWriter {
     case .int(let value): return int(value)
     case .double(let value): return double(value)
     case .string(let value): return string(value)
-    case .date, .uuid, .url, .data, .json: break
+    case .decimal(let value) where type == .decimal: return verbatim(value.description.utf8)
+    case .date, .uuid, .url, .data, .json, .decimal, .day: break
     case .object, .objects, .large:
       preconditionFailure("references and unread values are written by the caller")
     }
@@ -57,6 +61,8 @@ extension ValueTag {
     case .url: "$url"
     case .data: "$data"
     case .json: "$json"
+    case .decimal: "$decimal"
+    case .day: "$day"
     default: nil
     }
   }
@@ -93,6 +99,8 @@ extension AttributeType {
     case .string, .any: return .string(text)
     case .date: return Timestamp(text).map { .date($0) }
     case .uuid: return RawUUID(text).map { .uuid($0) }
+    case .decimal: return RawDecimal(text).map { .decimal($0) }
+    case .day: return CalendarDay(text).map { .day($0) }
     case .url: return text.isEmpty ? .none : .some(.url(text))
     case .data: return Data(base64Encoded: text).map { .data(Array($0)) }
     case .json: return JSONText.firstError(in: text) == nil ? .some(.json(text)) : .none
@@ -113,6 +121,7 @@ extension AttributeType {
       let fits = self == .int16 ? Int16(exactly: whole) != nil : Int32(exactly: whole) != nil
       guard fits else { throw ValueTextFault(text: "\(whole)", type: self) }
       return found
+    case (.decimal, .int(let whole)): return .decimal(RawDecimal(whole))
     case (.bool, _), (.int16, _), (.int32, _), (.int64, _), (.double, _): return nil
     case (.string, .string): return found
     case (.string, _): return nil
@@ -149,12 +158,25 @@ extension JSONReader {
     }
   }
 
+  /// The value that begins with `token`, as in the other form; but a number is read as a decimal
+  /// where lines have an attribute of that type, all its digits.
+  package func value(
+    _ token: JSONToken, written type: AttributeType
+  ) throws(InputFault) -> Value {
+    guard type == .decimal, token == .number else { return try value(token) }
+    let text = String(decoding: text, as: UTF8.self)
+    guard let number = RawDecimal(text) else {
+      throw fault(ValueTextFault(text: text, type: .decimal).description)
+    }
+    return .decimal(number)
+  }
+
   /// The value that begins with `token`, for an attribute of this type. Skips a value of another
   /// kind and returns nil.
   ///
   /// - Throws: `InputFault` for bad JSON, or a text that is not a value of the type.
   package func value(_ token: JSONToken, for type: AttributeType) throws(InputFault) -> Value? {
-    let found = try value(token)
+    let found = try value(token, written: type)
     do throws(ValueTextFault) {
       return try type.value(from: found)
     } catch {
@@ -230,7 +252,7 @@ extension JSONReader {
 extension AttributeType {
   /// The kind that the member of a tagged form names.
   fileprivate init?(tagName: String) {
-    let types: [AttributeType] = [.date, .uuid, .url, .data, .json]
+    let types: [AttributeType] = [.date, .uuid, .url, .data, .json, .decimal, .day]
     guard let type = types.first(where: { tagName == "$\($0)" }) else { return nil }
     self = type
   }
@@ -248,6 +270,8 @@ extension AttributeType {
     case .int32: "; write a whole number from \(Int32.min) to \(Int32.max)"
     case .int64: "; write a whole number"
     case .double: "; write a number, such as -1.5e3"
+    case .decimal: "; write a number, such as 12.50: \(RawDecimal.rangeText)"
+    case .day: "; write 2019-10-22"
     default: ""
     }
   }

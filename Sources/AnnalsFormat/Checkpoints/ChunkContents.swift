@@ -41,6 +41,8 @@ package struct ChunkContents {
   package var largeValues: [LargeValue] = []
   /// Whether a value in it was erased.
   package var hasErased = false
+  /// Whether a value in it is a decimal or a day.
+  package var hasDecimalOrDay = false
   /// Whether a text in it is not UTF-8; false unless texts were checked.
   package var hasMalformedText = false
   /// The entries of a table of large values.
@@ -91,6 +93,9 @@ package struct ChunkContents {
       largeValues = values.largeValues
       hasMalformedText = checkingTexts && values.hasMalformedText
       hasErased = values.tags.contains(ValueTag.erased.rawValue)
+      hasDecimalOrDay =
+        values.kind.tag?.isDecimalOrDay
+        ?? values.tags.contains { ValueTag(rawValue: $0)?.isDecimalOrDay == true }
     }
   }
 

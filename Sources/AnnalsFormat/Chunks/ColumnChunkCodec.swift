@@ -4,12 +4,13 @@ import AnnalsModel
 ///
 /// After the header and the rows follows, by kind:
 ///
-///     bool int date   number list of the values
+///     bool int date day
+///                     number list of the values
 ///     double          byte 0 and a section of 8 bytes each, or byte 1 and eight sections, each one
 ///                     byte of each value, the most significant first
 ///     uuid            section of 16 bytes each
 ///     object          varint target entity, number list of the rows
-///     others          for any, section of a tag each; byte 1 and a section of a bit each for
+///     others          for any, section of a kind each; byte 1 and a section of a bit each for
 ///                     large ones, or byte 0 for none; section of a byte string run
 ///
 /// FORMAT.md, "Chunks of state".
@@ -26,14 +27,14 @@ package enum ColumnChunkCodec {
     output.append(values.kind.rawValue)
     values.rows.encode(into: &output, deflate: &deflate)
     switch values.kind {
-    case .bool, .int, .date:
+    case .bool, .int, .date, .day:
       NumberList.append(values.words, to: &output, deflate: &deflate)
     case .object:
       output.append(varInt: UInt64(values.target))
       NumberList.append(values.words, to: &output, deflate: &deflate)
     case .double: DoubleSection.append(values.words, to: &output, deflate: &deflate)
     case .uuid: ChunkSection.append(values.bytes, to: &output, deflate: &deflate)
-    case .string, .url, .data, .json, .objects, .any:
+    case .string, .url, .data, .json, .objects, .any, .decimal:
       encodeBytes(values, into: &output, deflate: &deflate)
     }
   }
@@ -51,10 +52,13 @@ package enum ColumnChunkCodec {
     let rows = try RowPresence(&reader, count: header.count, inflate: &inflate)
     var values = ColumnValues(kind: kind, rows: rows)
     switch kind {
-    case .bool, .int, .date:
+    case .bool, .int, .date, .day:
       values.words = try NumberList.read(&reader, count: header.count, inflate: &inflate)
       guard kind != .bool || values.words.allSatisfy({ $0 <= 1 }) else {
         throw reader.invalid("a bool that is neither")
+      }
+      guard kind != .day || values.words.allSatisfy(ValueCodec.isDay) else {
+        throw reader.invalid(ValueCodec.noDay)
       }
     case .object:
       values.target = try reader.readVarUInt32()
@@ -69,7 +73,7 @@ package enum ColumnChunkCodec {
       }
     case .uuid:
       values.bytes = try ChunkSection.read(&reader, count: 16 * header.count, inflate: &inflate)
-    case .string, .url, .data, .json, .objects, .any:
+    case .string, .url, .data, .json, .objects, .any, .decimal:
       try decodeBytes(&reader, into: &values, inflate: &inflate)
     }
     try reader.expectEnd()
@@ -119,13 +123,12 @@ extension ColumnChunkCodec {
     if let reason = brokenRule(of: values) { throw .invalid(at: start, reason: reason) }
   }
 
-  /// What is wrong with the doubles and references among the values, whose lengths fit; nil if
-  /// nothing is.
+  /// What is wrong with the doubles, decimals, days and references among the values, whose lengths
+  /// fit; nil if nothing is.
   private static func brokenRule(of values: ColumnValues) -> DecodeFault.Reason? {
-    let checked = [ValueTag.double, .object, .objects].map(\.rawValue)
-    guard values.kind == .objects || values.tags.contains(where: checked.contains) else {
-      return nil
-    }
+    let checked = [ValueTag.double, .object, .objects, .decimal, .day].map(\.rawValue)
+    let isChecked = values.kind == .objects || values.kind == .decimal
+    guard isChecked || values.tags.contains(where: checked.contains) else { return nil }
     return values.bytes.withUnsafeBytes { bytes in
       var start = 0
       for (index, length) in values.lengths.enumerated() {
@@ -134,6 +137,12 @@ extension ColumnChunkCodec {
         case .double:
           let bits = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
           guard ValueCodec.isFinite(UInt64(littleEndian: bits)) else { return ValueCodec.notFinite }
+        case .day:
+          let bits = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+          guard ValueCodec.isDay(UInt64(littleEndian: bits)) else { return ValueCodec.noDay }
+        case .decimal:
+          let number = RawDecimal(bytes: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+          guard number != nil else { return ValueCodec.noDecimal }
         case .object, .objects:
           for offset in stride(from: start, to: end, by: ObjectReference.byteCount)
           where !ValueCodec.isRow(ObjectReference(bytes: bytes, at: offset).row) {
@@ -165,7 +174,8 @@ extension ColumnChunkCodec {
         case .objects: !isLarge && length > 0 && length % UInt64(ObjectReference.byteCount) == 0
         case .object: !isLarge && length == UInt64(ObjectReference.byteCount)
         case .uuid: !isLarge && length == 16
-        case .bool, .int, .double, .date: !isLarge && length == 8
+        case .bool, .int, .double, .date, .day: !isLarge && length == 8
+        case .decimal: !isLarge && length <= UInt64(RawDecimal.mostBytes)
         case .erased: !isLarge && length == 0
         case .null: false
         }

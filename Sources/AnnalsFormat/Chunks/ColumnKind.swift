@@ -20,6 +20,8 @@ package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
   case object = 10
   case objects = 11
   case any = 13
+  case decimal = 16
+  case day = 17
 
   /// The kind of the columns of attributes of this type.
   package init(_ type: AttributeType) {
@@ -34,9 +36,9 @@ package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
   /// How values of this kind are kept.
   @inlinable package var storage: ColumnStorage {
     switch self {
-    case .bool, .int, .double, .date, .object: .words
+    case .bool, .int, .double, .date, .day, .object: .words
     case .uuid: .pairs
-    case .string, .url, .data, .json, .objects, .any: .bytes
+    case .string, .url, .data, .json, .objects, .any, .decimal: .bytes
     }
   }
 

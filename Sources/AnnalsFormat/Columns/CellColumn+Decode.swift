@@ -37,7 +37,7 @@ package struct CellReader: ~Copyable {
     let numbers = integers.reserve(cells.count)
     try IntegerColumn.decode(&reader, into: numbers)
     let tags = tags.reserve(cells.count)
-    var counts = ContiguousArray<Int>(repeating: 0, count: 64)
+    var counts = ContiguousArray<Int>(repeating: 0, count: Int(ValueCodec.tagByteEnd))
     for (index, number) in numbers.enumerated() {
       guard let tag = UInt8(exactly: number) else {
         throw reader.invalid("an unknown kind of value")
@@ -46,7 +46,7 @@ package struct CellReader: ~Copyable {
       tags[index] = tag
       counts[Int(tag)] += 1
     }
-    for tag in UInt8(0)..<64 where counts[Int(tag)] > 0 {
+    for tag in UInt8(0)..<ValueCodec.tagByteEnd where counts[Int(tag)] > 0 {
       let run = runs.reserve(counts[Int(tag)])
       try decodeRun(&reader, tag: tag, into: run, arena: &arena)
       var next = 0
@@ -88,12 +88,20 @@ package struct CellReader: ~Copyable {
     switch tag {
     case .null, .uuid, .double: cells.update(repeating: .null)
     case .erased: cells.update(repeating: .erased)
-    case .bool, .int, .date: try decodeIntegers(&reader, tag: tag, into: cells)
+    case .bool, .int, .date, .day: try decodeIntegers(&reader, tag: tag, into: cells)
     case .object: try decodeReferences(&reader, into: cells)
     case .string, .url, .data, .json:
       try BytesColumn.decode(
         &reader, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit, integers: &integers,
         shared: &sharedTexts)
+    case .decimal:
+      try BytesColumn.decode(
+        &reader, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit, integers: &integers,
+        shared: &sharedTexts)
+      let isValid = arena.withUnsafeBytes { arena in
+        cells.allSatisfy { RawDecimal(bytes: $0.bytes(in: arena)) != nil }
+      }
+      guard isValid else { throw reader.invalid(ValueCodec.noDecimal) }
     case .objects:
       try ReferencesColumn.decode(
         &reader, isEdits: isEdits, into: cells, arena: &arena, arenaLimit: arenaLimit,
@@ -113,6 +121,9 @@ package struct CellReader: ~Copyable {
       cells[index] = ValueCell(tag: tag, bits: bits)
     }
     guard tag != .bool || all <= 1 else { throw reader.invalid("a bool other than 0 and 1") }
+    if tag == .day, !cells.allSatisfy({ ValueCodec.isDay($0.bits) }) {
+      throw reader.invalid(ValueCodec.noDay)
+    }
   }
 
   private mutating func decodeReferences(

@@ -22,9 +22,12 @@ package enum CellColumn {
     bytes.append(mixed)
     let numbers = ContiguousArray(tags.map { Int64($0) })
     numbers.withUnsafeBufferPointer { IntegerColumn.encode($0, into: &bytes) }
-    var present: UInt64 = 0
-    for tag in tags { present |= 1 << UInt64(tag) }
-    for tag in UInt8(0)..<64 where present & 1 << UInt64(tag) != 0 {
+    var present: (low: UInt64, high: UInt64) = (0, 0)
+    for tag in tags {
+      if tag < 64 { present.low |= 1 << UInt64(tag) } else { present.high |= 1 << UInt64(tag & 63) }
+    }
+    for tag in UInt8(0)..<ValueCodec.tagByteEnd
+    where (tag < 64 ? present.low : present.high) & 1 << UInt64(tag & 63) != 0 {
       let run = ContiguousArray(cells.indices.lazy.filter { tags[$0] == tag }.map { cells[$0] })
       run.withUnsafeBufferPointer { encodeRun($0, tag: tag, in: arena, into: &bytes) }
     }
@@ -52,7 +55,7 @@ package enum CellColumn {
     }
     switch cell.tag {
     case .null, .erased, .uuid, .double: break
-    case .bool, .int, .date:
+    case .bool, .int, .date, .day:
       for index in cells.indices { integers[index] = Int64(bitPattern: cells[index].bits) }
       IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes)
     case .object:
@@ -60,7 +63,7 @@ package enum CellColumn {
       IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes)
       for index in cells.indices { integers[index] = Int64(bitPattern: cells[index].bits) }
       IntegerColumn.encode(UnsafeBufferPointer(integers), into: &bytes)
-    case .string, .url, .data, .json:
+    case .string, .url, .data, .json, .decimal:
       BytesColumn.encode(cells, in: arena, indexes: integers, into: &bytes)
     case .objects:
       ReferencesColumn.encode(

@@ -27,10 +27,12 @@ package struct Features: Hashable, Sendable {
   package static let undo = Features(optional: 1 << 36)
   /// Erased values. Bit 1, which a reader must know.
   package static let erasure = Features(required: 1 << 1)
+  /// Decimals and days. Bit 2, which a reader must know.
+  package static let decimalsAndDays = Features(required: 1 << 2)
   /// The features that this engine knows. Bit 0 of the required ones is reserved for encryption:
   /// bytes 256 to 511 of the header hold key slots.
   package static let known = consumers.union(retention).union(tombstones).union(erasure)
-    .union(references).union(undo)
+    .union(references).union(undo).union(decimalsAndDays)
   /// The half of `optional` that a writer must know.
   private static let writers: UInt64 = 0xFFFF_FFFF << 32
 

@@ -22,10 +22,10 @@ extension ChangeBatch {
     switch cell.tag {
     case .null, .erased: 1
     case .bool: 2
-    case .int, .date: 1 + VarInt.length(VarInt.zigzag(Int64(bitPattern: cell.bits)))
+    case .int, .date, .day: 1 + VarInt.length(VarInt.zigzag(Int64(bitPattern: cell.bits)))
     case .double: 9
     case .object: 3 + VarInt.length(cell.bits)
-    case .string, .url, .data, .json, .uuid, .objects: 3 + Int(cell.length)
+    case .string, .url, .data, .json, .uuid, .objects, .decimal: 3 + Int(cell.length)
     }
   }
 }

@@ -3,14 +3,19 @@ import AnnalsModel
 /// Encodes and decodes a value with its kind: for records in row form, metadata, defaults and
 /// validation.
 ///
-/// The tag byte: bits 0-3 the kind's number (`ValueTag`), bit 4 set for the description of a large
-/// value, bit 5 for a list of edits.
+/// The tag byte: bits 0-3 and 6 the kind's number (`ValueTag`), bit 4 set for the description of a
+/// large value, bit 5 for a list of edits.
 /// FORMAT.md, "Kinds and values".
 package enum ValueCodec {
   /// Bit 4 of the tag byte: a reference to a large value.
   static let largeBit: UInt8 = 0x10
   /// Bit 5 of the tag byte: the edits of a to-many relationship.
   static let editsBit: UInt8 = 0x20
+
+  /// Bit 6 of the tag byte: the fifth bit of the kind.
+  static let highKindBit: UInt8 = 0x40
+  /// More than any tag byte.
+  static let tagByteEnd: UInt8 = 0x80
 
   /// Whether the bits of a double are those of a finite number, as all that is stored is.
   @inline(__always)
@@ -19,6 +24,17 @@ package enum ValueCodec {
   /// What is said of another double.
   static let notFinite: DecodeFault.Reason = "a double that is no finite number"
 
+  /// What is said of bytes that no decimal has.
+  static let noDecimal: DecodeFault.Reason = "bytes that no decimal has"
+  /// What is said of a day that no calendar has here.
+  static let noDay: DecodeFault.Reason = "a day beyond the years -9999 to 9999"
+
+  /// Whether there is a day so many days after 1970-01-01.
+  @inline(__always)
+  static func isDay(_ bits: UInt64) -> Bool {
+    CalendarDay(daysSince1970: Int64(bitPattern: bits)) != nil
+  }
+
   /// Whether a reference may have this row: a number, in whatever form it is stored, so that one
   /// form can be rewritten into another.
   @inline(__always)
@@ -26,14 +42,17 @@ package enum ValueCodec {
 
   /// The tag byte of a cell.
   static func tagByte(_ cell: ValueCell, isEdits: Bool) -> UInt8 {
-    cell.tag.rawValue | (cell.isLarge ? largeBit : 0) | (isEdits ? editsBit : 0)
+    let kind = cell.tag.rawValue
+    return kind & 0x0F | (kind & 0x10) << 2 | (cell.isLarge ? largeBit : 0)
+      | (isEdits ? editsBit : 0)
   }
 
   /// What a tag byte says; throws if it says nothing that this version knows.
   static func readTag(
     _ byte: UInt8, at offset: Int
   ) throws(DecodeFault) -> (tag: ValueTag, isLarge: Bool, isEdits: Bool) {
-    guard byte & 0xC0 == 0, let tag = ValueTag(rawValue: byte & 0x0F) else {
+    let kind = byte & 0x0F | (byte & highKindBit) >> 2
+    guard byte < tagByteEnd, let tag = ValueTag(rawValue: kind) else {
       throw .invalid(at: offset, reason: "an unknown kind of value")
     }
     let isLarge = byte & largeBit != 0
@@ -58,9 +77,9 @@ package enum ValueCodec {
     switch cell.tag {
     case .null, .erased: break
     case .bool: bytes.append(UInt8(cell.bits))
-    case .int, .date: bytes.append(zigzag: Int64(bitPattern: cell.bits))
+    case .int, .date, .day: bytes.append(zigzag: Int64(bitPattern: cell.bits))
     case .double: bytes.append(fixed: cell.bits)
-    case .string, .url, .data, .json: bytes.append(sized: variable)
+    case .string, .url, .data, .json, .decimal: bytes.append(sized: variable)
     case .uuid: bytes.append(contentsOf: variable)
     case .object:
       bytes.append(varInt: UInt64(cell.length))
@@ -151,6 +170,14 @@ package enum ValueCodec {
       return (ValueCell(tag: .object, bits: row, length: reference.entity), false)
     case .objects:
       return (try decodeList(&reader, isEdits: isEdits, arena: &arena), isEdits)
+    case .day:
+      let bits = UInt64(bitPattern: try reader.readZigzag())
+      guard isDay(bits) else { throw .invalid(at: start, reason: noDay) }
+      return (ValueCell(tag: .day, bits: bits), false)
+    case .decimal:
+      let bytes = try reader.readSizedBytes()
+      guard RawDecimal(bytes: bytes) != nil else { throw .invalid(at: start, reason: noDecimal) }
+      return (keep(bytes, upTo: reader.offset, base, tag: tag, in: &arena), false)
     case .null, .int, .double, .string, .date, .uuid, .url, .data, .json:
       let bytes = try reader.readSizedBytes()
       return (keep(bytes, upTo: reader.offset, base, tag: tag, in: &arena), false)

@@ -28,6 +28,8 @@ struct CheckpointChecks {
   private(set) var newestOffset: [UInt64] = []
   /// The first chunk with an erased value.
   private(set) var firstErasure: UInt64?
+  /// The first chunk with a decimal or a day, or directory that defines an attribute of them.
+  private(set) var firstDecimalOrDay: UInt64?
   /// The chunks of tables that were compared with the transactions.
   var comparedTables: Set<UInt64> = []
   /// The frames in history indexes, and those behind them in their units, with the units' first
@@ -308,6 +310,7 @@ extension CheckpointChecks {
       chunks[reference.offset]?.role = role
       chunks[reference.offset]?.contents = contents.outline
       if firstErasure == nil, contents.hasErased { firstErasure = reference.offset }
+      if firstDecimalOrDay == nil, contents.hasDecimalOrDay { firstDecimalOrDay = reference.offset }
       if contents.hasMalformedText {
         log.warning(
           .chunk, at: reference.offset,

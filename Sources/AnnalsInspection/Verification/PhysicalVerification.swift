@@ -126,6 +126,14 @@ package struct PhysicalVerification {
         .feature, at: offset,
         "an erased value, though neither the header nor an announcement says that the file has any")
     }
+    if let offset = transactions.firstDecimalOrDay ?? checkpoints.firstDecimalOrDay,
+      !outline.has(.decimalsAndDays)
+    {
+      log.error(
+        .feature, at: offset,
+        "a decimal or a day, though neither the header nor an announcement says that the file has "
+          + "any")
+    }
     if let offset = transactions.firstUndo, !outline.has(.undo) {
       log.error(
         .feature, at: offset,

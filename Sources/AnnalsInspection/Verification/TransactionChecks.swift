@@ -27,6 +27,8 @@ package struct TransactionChecks {
   private(set) var firstErasure: UInt64?
   /// The first frame with a group, or with something that is undone.
   private(set) var firstUndo: UInt64?
+  /// The first frame with a decimal or a day, or with the definition of an attribute of them.
+  private(set) var firstDecimalOrDay: UInt64?
 
   /// The number of the last whole transaction; nil if unknown.
   var head: Int64? { unfinished == nil ? expected.map { $0 - 1 } : nil }
@@ -118,6 +120,7 @@ package struct TransactionChecks {
     number(of: record, at: offset, &log)
     order(of: record, at: offset, &log)
     if firstErasure == nil, ErasureCodec.erasure(of: record) != nil { firstErasure = offset }
+    if firstDecimalOrDay == nil, record.hasDecimalOrDay { firstDecimalOrDay = offset }
     if firstUndo == nil, !UndoCodec.undo(of: record).isEmpty { firstUndo = offset }
     numbers(of: record, at: offset, &log)
     schema(of: record, at: offset, &log)
@@ -273,6 +276,11 @@ extension TransactionChecks {
           if firstErasure == nil, property.before.tag == .erased || property.after.tag == .erased {
             firstErasure = offset
           }
+          if firstDecimalOrDay == nil,
+            property.before.tag.isDecimalOrDay || property.after.tag.isDecimalOrDay
+          {
+            firstDecimalOrDay = offset
+          }
           for cell in [property.before, property.after] {
             if cell.isLarge {
               if case .large(let value) = cell.value(in: arena) { refer(value, &log) }
@@ -323,6 +331,14 @@ extension ValueCell {
   fileprivate func isMalformedText(in arena: UnsafeRawBufferPointer) -> Bool {
     tag.isText && !isLarge
       && !HiddenCharacters.isUTF8(UnsafeRawBufferPointer(rebasing: arena[arenaRange]))
+  }
+}
+
+extension TransactionRecord {
+  /// Whether its definitions or its metadata have a decimal or a day.
+  fileprivate var hasDecimalOrDay: Bool {
+    schemaChange.contains(where: \.hasDecimalOrDay)
+      || metadata.contains { $0.value.tag.isDecimalOrDay }
   }
 }
 

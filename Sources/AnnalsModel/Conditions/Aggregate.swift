@@ -4,9 +4,10 @@ public struct Aggregate: Hashable, Sendable {
   public enum Function: String, Hashable, Sendable, CaseIterable {
     /// How many objects have a value.
     case count
-    /// The sum of numbers, exact for integers; nil if there are none.
+    /// The sum of numbers, exact for integers and decimals; nil if there are none.
     case sum
-    /// The mean of numbers, a double; nil if there are none.
+    /// The mean of numbers, a double; of decimals a decimal, rounded to 38 digits, of two equally
+    /// near ones to the one whose last digit is even. Nil if there are none.
     case average
     /// The least value in the order of sort keys; nil if there is none.
     case minimum

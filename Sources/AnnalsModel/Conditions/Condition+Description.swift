@@ -105,7 +105,8 @@ extension Condition.TextOptions: CustomStringConvertible {
 
 extension Value {
   /// The value in a condition's text: `"Fog"`, `12`, `2019-10-01T00:00:00Z`, `1#5` for row 5 of
-  /// entity 1, `URL("…")`, `JSON("…")`, `DATA("0AFF")`.
+  /// entity 1, `URL("…")`, `JSON("…")`, `DATA("0AFF")`,
+  /// `DECIMAL("12.5")`, `DAY("2019-10-06")`.
   package var conditionText: String {
     switch self {
     case .null: "nil"
@@ -116,6 +117,8 @@ extension Value {
     case .string(let text): text.quotedForCondition
     case .date(let moment): moment.description
     case .uuid(let uuid): uuid.description
+    case .decimal(let number): "DECIMAL(\"\(number)\")"
+    case .day(let day): "DAY(\"\(day)\")"
     case .url(let text): "URL(\(text.quotedForCondition))"
     case .json(let text): "JSON(\(text.quotedForCondition))"
     case .data(let bytes): "DATA(\"\(bytes.hexadecimal)\")"

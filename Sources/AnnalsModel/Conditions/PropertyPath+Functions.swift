@@ -31,7 +31,7 @@ extension PropertyPath {
   /// An object counts as often as it is listed, a deleted one does not. `count` takes no values,
   /// the others those at `values`, a path from each object, without null. The sum of none is 0; the
   /// least, the greatest and the average of none are null. Sums and averages are of numbers, the
-  /// least and the greatest of numbers and dates.
+  /// least and the greatest of numbers, dates and days.
   public static func of(
     _ function: Aggregate.Function, _ values: PropertyPath = [], over path: PropertyPath
   ) -> PropertyPath {

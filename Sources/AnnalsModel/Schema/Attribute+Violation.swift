@@ -100,6 +100,8 @@ extension Value {
     case (.int(let x), .int(let y)): x < y
     case (.double(let x), .double(let y)): x < y
     case (.date(let x), .date(let y)): x < y
+    case (.decimal(let x), .decimal(let y)): x < y
+    case (.day(let x), .day(let y)): x < y
     default: false
     }
   }

@@ -19,6 +19,12 @@ public enum AttributeType: UInt8, Hashable, Sendable, CaseIterable {
   case json = 9
   /// A value of any of the other types.
   case any = 13
+  /// An exact decimal number of at most 38 digits, ordered by value: for money, and for what is
+  /// measured in decimals. Sums are exact. `Decimal` of Foundation in records.
+  case decimal = 16
+  /// A day of the calendar, without time or zone, of the years -9999 to 9999. `CalendarDay` in
+  /// records.
+  case day = 17
 
   /// The tag that values of this type carry; nil for `any`.
   package var tag: ValueTag? {
@@ -83,9 +89,9 @@ public struct Attribute: Hashable, Sendable {
 /// The rules that an attribute's value must meet. Nil always meets them if the attribute is
 /// optional.
 public struct Validation: Hashable, Sendable {
-  /// The least value allowed: for numbers and dates.
+  /// The least value allowed: for numbers, dates and days.
   public var minimum: Value?
-  /// The greatest value allowed: for numbers and dates.
+  /// The greatest value allowed: for numbers, dates and days.
   public var maximum: Value?
   /// The least length allowed: UTF-8 bytes of data, characters (Unicode scalars) of text.
   public var minimumLength: Int64?

@@ -53,6 +53,19 @@ package struct EntityChange: Hashable, Sendable {
     definition.relationships.contains(where: \.hasStoredRule)
   }
 
+  /// Whether it makes the file one with decimals or days: by an attribute's type, default or rules,
+  /// or by what an index compares with.
+  package var hasDecimalOrDay: Bool {
+    let tests = definition.indexes.lazy.flatMap(\.tests)
+    if tests.contains(where: { $0.value.tag.isDecimalOrDay }) { return true }
+    return definition.attributes.contains { attribute in
+      let rules = attribute.validation
+      let values = [attribute.defaultValue, rules.minimum, rules.maximum].compactMap { $0 }
+      return attribute.type == .decimal || attribute.type == .day
+        || (values + rules.oneOf).contains { $0.tag.isDecimalOrDay }
+    }
+  }
+
   /// The number of the entity.
   package var number: EntityNumber { definition.number }
 

@@ -66,7 +66,7 @@ package enum IndexKind: Hashable, Sendable {
     case .references: false
     case .box:
       switch type.tag {
-      case .int, .double, .date: true
+      case .int, .double, .date, .day: true
       default: false
       }
     }

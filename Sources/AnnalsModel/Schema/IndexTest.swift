@@ -38,7 +38,7 @@ extension IndexTest {
     case .null:
       return comparison.isOrder ? "nothing is less or greater than nil" : nil
     case .double(let number) where !number.isFinite: return "\(number) is no value"
-    case .bool, .int, .double, .date, .uuid: return nil
+    case .bool, .int, .double, .date, .uuid, .decimal, .day: return nil
     case .string(let text), .url(let text), .json(let text):
       return problem(withLength: text.utf8.count)
     case .data(let bytes): return problem(withLength: bytes.count)
@@ -59,7 +59,7 @@ extension AttributeType {
   package func isComparable(with value: Value) -> Bool {
     if value.isErased { return false }
     guard let tag, !value.isNull else { return value.tag != .objects }
-    let numbers: [ValueTag] = [.int, .double]
+    let numbers: [ValueTag] = [.int, .double, .decimal]
     return tag == value.tag || numbers.contains(tag) && numbers.contains(value.tag)
   }
 }

@@ -214,8 +214,8 @@ extension Validation {
     var plain = Attribute("", type)
     plain.isUnique = false
     for value in [minimum, maximum].compactMap({ $0 }) {
-      if ![.int, .double, .date].contains(type.tag) {
-        result.append("a minimum or maximum suits numbers and dates only")
+      if ![.int, .double, .date, .decimal, .day].contains(type.tag) {
+        result.append("a minimum or maximum suits numbers, dates and days only")
       } else if value.isNull || plain.violation(of: value) != nil {
         result.append("the bound \(value.shortDescription) is not of type \(type)")
       }

@@ -96,6 +96,7 @@ extension ValidationRule {
     let given = value.shortDescription
     return switch self {
     case .type(.date) where value.isOutsideDates: Timestamp.rangeText
+    case .type(.decimal) where value.isUnusableDecimal: RawDecimal.rangeText
     case .type(let type): "\(given) is not of type \(type)"
     case .range(let range): "\(given) is not within \(range.lowerBound)...\(range.upperBound)"
     case .finite: "\(given) cannot be stored; numbers are finite"
@@ -129,6 +130,11 @@ extension Value {
     if case .double(let number) = self { !Timestamp.holds(secondsSince2001: number) } else { false }
   }
 
+  /// Whether it stands for a decimal that cannot be stored.
+  fileprivate var isUnusableDecimal: Bool {
+    if case .double(let number) = self { !number.isFinite } else { false }
+  }
+
   /// The value in a message, with its kind, on one line; long ones are cut.
   package var shortDescription: String {
     switch self {
@@ -140,6 +146,8 @@ extension Value {
     case .string(let x): quoted(x)
     case .date(let x): "\(x)"
     case .uuid(let x): "\(x)"
+    case .decimal(let x): "\(x)"
+    case .day(let x): "\(x)"
     case .url(let x): "URL " + quoted(x)
     case .data(let x): "\(x.count) bytes"
     case .json(let x): "JSON " + quoted(x)

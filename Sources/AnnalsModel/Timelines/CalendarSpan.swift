@@ -57,6 +57,25 @@ public struct CalendarSpan: Hashable, Sendable {
     setTime(max(rest, 0))
   }
 
+  /// No time.
+  package static let none = CalendarSpan(from: .earliest, to: .earliest)
+
+  /// The time from the beginning of a day to that of another, in years, months and days.
+  package init(from: CalendarDay, to: CalendarDay) {
+    self.init(from: from.startInUTC, to: to.startInUTC, offset: { _ in 0 })
+  }
+
+  /// The days from one to another, both counted; from the later to the earlier one, the time
+  /// between them.
+  package init(from: CalendarDay, through last: CalendarDay) {
+    if last < from {
+      self.init(from: from, to: last)
+    } else {
+      let end = Timestamp(microseconds: last.startInUTC.microseconds + 86_400_000_000)
+      self.init(from: from.startInUTC, to: end, offset: { _ in 0 })
+    }
+  }
+
   private mutating func setTime(_ rest: Int64) {
     let all = rest.quotientAndRemainder(dividingBy: 1_000_000)
     microseconds = all.remainder

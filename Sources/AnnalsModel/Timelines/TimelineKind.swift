@@ -37,6 +37,9 @@ public struct TimelineMarks: OptionSet, Hashable, Sendable {
   public static let unreadableEnd = TimelineMarks(rawValue: 2)
   /// It began at the start or earlier; when is unknown.
   public static let startsEarlier = TimelineMarks(rawValue: 4)
+  /// Its dates are days, without time or zone. The last one counts: from the 4th to the 6th are
+  /// three days, and what starts and ends on one day is a single date of one day.
+  public static let days = TimelineMarks(rawValue: 8)
 }
 
 /// Why an object has no place on the timeline.

@@ -8,9 +8,12 @@ struct Accumulator {
   private var counts: ContiguousArray<Int> = []
   private var wholes: ContiguousArray<Int128> = []
   private var sums: ContiguousArray<CompensatedSum> = []
+  private var exactSums: ContiguousArray<DecimalSum> = []
   private var extremes: ContiguousArray<OwnedCell?> = []
   /// Whether the numbers are doubles.
   private let areDoubles: Bool
+  /// Whether they are decimals.
+  private let areDecimals: Bool
 
   /// Throws if the values must be added and are not numbers.
   init(
@@ -21,9 +24,10 @@ struct Accumulator {
     var type: AttributeType?
     if case .attribute(let attribute) = path.end { type = attribute.type }
     areDoubles = type == .double
+    areDecimals = type == .decimal
     switch aggregate.function {
     case .sum, .average:
-      guard let type, [.int16, .int32, .int64, .double].contains(type) else {
+      guard let type, [.int16, .int32, .int64, .double, .decimal].contains(type) else {
         throw .query(
           .unsuitable, "\(aggregate) asks for numbers, which \(aggregate.path) has not")
       }
@@ -39,7 +43,9 @@ struct Accumulator {
     switch aggregate.function {
     case .count: break
     case .sum, .average:
-      if areDoubles {
+      if areDecimals {
+        exactSums.append(contentsOf: repeatElement(DecimalSum(), count: new))
+      } else if areDoubles {
         sums.append(contentsOf: repeatElement(CompensatedSum(), count: new))
       } else {
         wholes.append(contentsOf: repeatElement(0, count: new))
@@ -58,7 +64,10 @@ struct Accumulator {
       switch aggregate.function {
       case .count: break
       case .sum, .average:
-        if areDoubles {
+        if areDecimals {
+          let number = batch.arena.withUnsafeBytes { RawDecimal(validBytes: cell.bytes(in: $0)) }
+          exactSums[group].add(number)
+        } else if areDoubles {
           // Stored values may have the narrower type that the property once had.
           sums[group].add(
             cell.tag == .double
@@ -98,6 +107,7 @@ struct Accumulator {
     case .count: return .int(Int64(count))
     case .sum:
       if count == 0 { return .null }
+      if areDecimals { return try decimal(exactSums[group].total) }
       if areDoubles { return try double(sums[group].divided(by: 1)) }
       guard let sum = Int64(exactly: wholes[group]) else {
         throw overflow(of: "the whole numbers of 64 bits")
@@ -105,6 +115,7 @@ struct Accumulator {
       return .int(sum)
     case .average:
       if count == 0 { return .null }
+      if areDecimals { return try decimal(exactSums[group].divided(by: count)) }
       return try double(
         areDoubles
           ? sums[group].divided(by: Double(count)) : Double(wholes[group]) / Double(count))
@@ -118,6 +129,12 @@ extension Accumulator {
   private func double(_ number: Double) throws(StateFault) -> Value {
     guard number.isFinite else { throw overflow(of: "the doubles") }
     return .double(number)
+  }
+
+  /// A decimal as a value. Throws `overflow` if there is none.
+  private func decimal(_ number: RawDecimal?) throws(StateFault) -> Value {
+    guard let number else { throw overflow(of: "the decimals of 38 digits") }
+    return .decimal(number)
   }
 
   private func overflow(of numbers: String) -> StateFault {

@@ -36,15 +36,18 @@ extension ValueCell {
     _ arenaB: UnsafeRawBufferPointer
   ) -> Outcome {
     switch (a.tag, b.tag) {
-    case (.int, .int), (.date, .date):
+    case (.int, .int), (.date, .date), (.day, .day):
       return .of(Int64(bitPattern: a.bits), Int64(bitPattern: b.bits))
     case (.double, .double):
       return .of(Double(bitPattern: a.bits).order, Double(bitPattern: b.bits).order)
     case (.int, .double):
       return ofNumbers(Int64(bitPattern: a.bits), Double(bitPattern: b.bits))
     case (.double, .int):
-      let outcome = ofNumbers(Int64(bitPattern: b.bits), Double(bitPattern: a.bits))
-      return outcome == .less ? .greater : outcome == .greater ? .less : outcome
+      return ofNumbers(Int64(bitPattern: b.bits), Double(bitPattern: a.bits)).mirrored
+    case (.decimal, .int), (.decimal, .double):
+      return ofNumbers(RawDecimal(validBytes: a.bytes(in: arenaA)), b)
+    case (.int, .decimal), (.double, .decimal):
+      return ofNumbers(RawDecimal(validBytes: b.bytes(in: arenaB)), a).mirrored
     case (.bool, .bool): return .of(a.bits & 1, b.bits & 1)
     case (.object, .object):
       return a.length == b.length ? .of(a.bits, b.bits) : .of(a.length, b.length)
@@ -52,6 +55,15 @@ extension ValueCell {
       guard a.tag.rank == b.tag.rank else { return .of(a.tag.rank, b.tag.rank) }
       return .of(a.bytes(in: arenaA), b.bytes(in: arenaB))
     }
+  }
+
+  /// A decimal and an integer or a double, none rounded; -0.0 before 0, NaNs at both ends.
+  private static func ofNumbers(_ a: RawDecimal, _ b: ValueCell) -> Outcome {
+    guard b.tag == .double else { return .of(a, RawDecimal(Int64(bitPattern: b.bits))) }
+    let number = Double(bitPattern: b.bits)
+    if number.isNaN { return number.sign == .minus ? .greater : .less }
+    let outcome = Outcome.ofNumbers(a, number)
+    return outcome == .equal && number == 0 && number.sign == .minus ? .greater : outcome
   }
 
   /// A whole number and a double, neither rounded; -0.0 before 0, NaNs at both ends.

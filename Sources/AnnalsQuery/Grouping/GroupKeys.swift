@@ -5,6 +5,8 @@ import AnnalsState
 struct GroupKeys {
   private var table = GroupTable()
   private var calendar: CalendarBuckets?
+  /// The same unit for days, which have no zone.
+  private var dayCalendar: CalendarBuckets?
   /// The start of each known bucket, rising, in microseconds.
   private var starts: ContiguousArray<Int64> = []
   private var lasts: ContiguousArray<Int64> = []
@@ -23,6 +25,7 @@ struct GroupKeys {
   init(_ query: GroupQuery) {
     if case .bucket(_, let unit, let clock) = query.key {
       calendar = CalendarBuckets(unit, clock: clock)
+      dayCalendar = CalendarBuckets(unit == .hour ? .day : unit, clock: ZoneClock { _ in 0 })
     }
   }
 
@@ -66,10 +69,18 @@ struct GroupKeys {
     return group
   }
 
-  /// The group of a value that is not a date: a text that may be one, or none.
+  /// The group of a value that is not a date: a day, a text that may be one, or none.
   @inline(never)
   private mutating func otherGroup(of cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Int {
     switch cell.tag {
+    case .day:
+      let moment = CalendarDay(nearestTo: Int64(bitPattern: cell.bits)).startInUTC
+      guard let bucket = dayCalendar?.bucket(containing: moment) else { return none() }
+      let first = bucket.range.lowerBound.microseconds / 86_400_000_000
+      let group = table.number(
+        of: ValueCell(tag: .day, bits: UInt64(bitPattern: first)), in: .empty)
+      buckets[group] = bucket
+      return group
     case .string:
       let text = texts.number(of: cell, in: arena)
       if text == groupsOfTexts.count {

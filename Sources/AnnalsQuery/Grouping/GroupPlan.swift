@@ -51,10 +51,10 @@ package struct GroupPlan: Sendable {
     }
     if case .bucket(let path, let unit, _) = group.key, let key {
       guard case .attribute(let attribute) = key.end,
-        [.date, .string, .any].contains(attribute.type)
+        [.date, .day, .string, .any].contains(attribute.type)
       else {
         throw .query(
-          .unsuitable, "nothing but dates is grouped by \(unit.rawValue): \(path)")
+          .unsuitable, "nothing but dates and days is grouped by \(unit.rawValue): \(path)")
       }
     }
     var accumulators: [Accumulator] = []

@@ -65,7 +65,18 @@ struct IndexRuns: Sendable {
     of value: Value, _ bucket: CalendarBucket?, from place: Int, in places: Range<Int>
   ) throws(StateFault) -> Int {
     var bound = IndexBound(values: path.singles + [value], isAfter: true)
-    if let range = bucket?.range {
+    if let range = bucket?.range, case .day = value {
+      func day(_ moment: Timestamp) -> CalendarDay {
+        CalendarDay(nearestTo: moment.microseconds / 86_400_000_000)
+      }
+      // The first day of the next bucket; behind the last one there is none.
+      let (first, next) = (day(range.lowerBound), day(range.upperBound))
+      let isLast = next.startInUTC < range.upperBound
+      bound =
+        isDescending
+        ? IndexBound(values: path.singles + [.day(first)], isAfter: true)
+        : IndexBound(values: path.singles + [.day(next)], isAfter: isLast)
+    } else if let range = bucket?.range {
       // An object at the last moment of all ends a run of its own, of the same group.
       bound =
         isDescending

@@ -148,10 +148,18 @@ extension RowOrder {
     }
   }
 
-  /// Throws if the first key's values are no dates.
+  /// Whether the first key's values are days.
+  var beginsWithDays: Bool {
+    guard let key = keys.first, case .attribute(let attribute) = key.path.end else { return false }
+    return attribute.type == .day
+  }
+
+  /// Throws if the first key's values are neither dates nor days.
   fileprivate func requireDates(_ path: PropertyPath) throws(StateFault) {
     guard let key = keys.first else { return }
-    if case .attribute(let attribute) = key.path.end, attribute.type.tag ?? .date == .date {
+    if case .attribute(let attribute) = key.path.end,
+      [.date, .day, .any].contains(attribute.type)
+    {
       return
     }
     throw .query(.unsuitable, "\"\(path)\" is no date, and has no buckets of the calendar")

@@ -42,11 +42,12 @@ package final class ListQuery: Sendable {
     return rows.condition.dependencies + paths.map { PathDependency($0) }
   }
 
-  /// The buckets of sections by the calendar. Dates that are written as texts are grouped in UTC.
+  /// The buckets of sections by the calendar. Dates that are written as texts, and days, are
+  /// grouped in UTC.
   func buckets(_ bound: ListBinding) -> CalendarBuckets? {
     guard case .calendar(let unit, let zone) = sections else { return nil }
-    return CalendarBuckets(
-      unit, timeZone: bound.timeline?.hasWrittenDates == true ? .gmt : zone)
+    let hasZone = bound.timeline.map { !$0.hasWrittenDates } ?? !bound.order.beginsWithDays
+    return CalendarBuckets(unit, timeZone: hasZone ? zone : .gmt)
   }
 
   /// Whether only some of the rows found are shown.

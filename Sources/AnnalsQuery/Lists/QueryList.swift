@@ -160,10 +160,20 @@ extension QueryList {
       return timeline.order.section(of: entry, &buckets).bucket.map { .bucket($0) } ?? .value(.null)
     }
     let value = try order.firstValue(of: entry.row)
-    guard case .date(let moment) = value, let bucket = buckets?.bucket(containing: moment) else {
+    guard let moment = moment(of: value), let bucket = buckets?.bucket(containing: moment) else {
       return .value(value)
     }
     return .bucket(bucket)
+  }
+
+  /// The moment by which a value is in a bucket: of a date, and of a day where all are days, whose
+  /// buckets are those of UTC.
+  private func moment(of value: Value) -> Timestamp? {
+    switch value {
+    case .date(let moment): moment
+    case .day(let day): order.beginsWithDays ? day.startInUTC : nil
+    default: nil
+    }
   }
 
   /// Whether two neighbours are in one section.
@@ -182,8 +192,8 @@ extension QueryList {
       if timeline.isIn(timeline.section(of: a, &buckets), b) { return .equal }
       return timeline.precedes(a, b) ? .less : .greater
     }
-    if buckets != nil, case .date(let x) = try order.firstValue(of: a.row),
-      case .date(let y) = try other.firstValue(of: b.row),
+    if buckets != nil, let x = moment(of: try order.firstValue(of: a.row)),
+      let y = moment(of: try other.firstValue(of: b.row)),
       let bucket = buckets?.bucket(containing: x), bucket.contains(y)
     {
       return .equal

@@ -1,11 +1,14 @@
 import AnnalsModel
+import AnnalsState
 
 // A key word is eight bytes whose order is that of the values it is made of: smaller words, smaller
 // values. The upper four bits say the kind, the others what fits of the value:
 //
 //   bool                   the bit
-//   int, date              the number in 59 bits, then a bit: something was left out
+//   int, date, day         the number in 59 bits, then a bit: something was left out
 //   double                 the upper 59 bits in an order of their own, then the same bit
+//   decimal                as a double of the greatest that is not greater; where all numbers are
+//                          decimals, as a text, of kind 3
 //   uuid                   the upper 60 bits
 //   string url data json   seven bytes, then in four bits how many there are, 8 for more
 //   object                 entity and row
@@ -18,14 +21,16 @@ import AnnalsModel
 struct KeyWord {
   /// Whether the property's type has only integers.
   var areNumbersWhole: Bool
+  /// Whether it has only decimals.
+  var areNumbersDecimals = false
 
   /// Whether values with equal words are equal.
   @inline(__always)
   static func isExact(_ word: UInt64) -> Bool {
     switch word >> 60 {
     case 1, 12: true
-    case 2, 5, 10: word & 1 == 0
-    case 4, 7, 8, 9: word & 15 < 8
+    case 2, 5, 10, 11: word & 1 == 0
+    case 3, 4, 7, 8, 9: word & 15 < 8
     default: false
     }
   }
@@ -36,13 +41,19 @@ struct KeyWord {
     let rank = UInt64(cell.tag.rank) << 60
     switch cell.tag {
     case .bool: return rank | (cell.bits & 1)
-    case .date: return rank | KeyWord.whole(Int64(bitPattern: cell.bits))
+    case .date, .day: return rank | KeyWord.whole(Int64(bitPattern: cell.bits))
     case .int:
       let number = Int64(bitPattern: cell.bits)
       return rank | (areNumbersWhole ? KeyWord.whole(number) : KeyWord.real(number))
     case .double:
       let number = Double(bitPattern: cell.bits)
       return rank | (areNumbersWhole ? KeyWord.whole(number) : KeyWord.real(number, isCut: false))
+    case .decimal:
+      if areNumbersDecimals {
+        return KeyWord.text(cell.bytes(in: arena), KeyWord.decimalKind, at: 0)
+      }
+      let (nearest, isCut) = KeyWord.nearest(RawDecimal(validBytes: cell.bytes(in: arena)))
+      return rank | KeyWord.real(nearest, isCut: isCut)
     case .uuid:
       let start = arena.loadUnaligned(fromByteOffset: Int(cell.bits), as: UInt64.self)
       return rank | start.bigEndian >> 4
@@ -52,6 +63,20 @@ struct KeyWord {
       return rank | UInt64(cell.length) << 43 | row << 2
     case .string, .url, .data, .json: return KeyWord.text(cell.bytes(in: arena), cell.tag, at: 0)
     case .null, .objects, .erased: return rank
+    }
+  }
+
+  /// What words of decimals among decimals have for the kind, and what no word of another value
+  /// has.
+  static let decimalKind = ValueTag.double
+
+  /// The greatest double that is not greater than a decimal, and whether it is less.
+  private static func nearest(_ number: RawDecimal) -> (Double, isCut: Bool) {
+    let nearest = number.nearestDouble
+    switch Outcome.ofNumbers(number, nearest) {
+    case .equal: return (nearest == 0 ? 0 : nearest, false)
+    case .less: return (nearest.nextDown, true)
+    default: return (nearest, true)
     }
   }
 
@@ -92,10 +117,14 @@ struct KeyWord {
   }
 
   /// The part of a number that its word leaves out.
-  func rest(_ cell: ValueCell) -> UInt64 {
+  func rest(_ cell: ValueCell, in arena: UnsafeRawBufferPointer) -> UInt64 {
     let rank = UInt64(ValueTag.int.rawValue) << 60
     if areNumbersWhole { return rank | 1 }
     if cell.tag == .double { return rank | (Double(bitPattern: cell.bits).order & 31) << 1 }
+    if cell.tag == .decimal {
+      let (nearest, isCut) = KeyWord.nearest(RawDecimal(validBytes: cell.bytes(in: arena)))
+      return rank | (nearest.order & 31) << 1 | (isCut ? 1 : 0)
+    }
     let number = Int64(bitPattern: cell.bits)
     let nearest = KeyWord.nearest(number)
     return rank | (nearest.order & 31) << 1 | (Int64(nearest) == number ? 0 : 1)

@@ -16,7 +16,9 @@ final class OrderKey: Sendable {
     path = try BoundPath(key.path, from: entity, in: state)
     self.key = key
     if case .attribute(let attribute) = path.end {
-      words = KeyWord(areNumbersWhole: attribute.type.tag == .int)
+      words = KeyWord(
+        areNumbersWhole: attribute.type.tag == .int,
+        areNumbersDecimals: attribute.type == .decimal)
     } else {
       words = KeyWord(areNumbersWhole: true)
     }
@@ -45,7 +47,7 @@ final class OrderKey: Sendable {
     switch (key.isDescending ? ~word : word) >> 60 {
     case 2: depth == 0
     case 4: locale == nil && depth < OrderKey.deepest
-    case 7, 8, 9: depth < OrderKey.deepest
+    case 3, 7, 8, 9: depth < OrderKey.deepest
     default: false
     }
   }
@@ -76,8 +78,10 @@ final class OrderKey: Sendable {
       } else {
         word = whole.withUnsafeBytes { KeyWord.text($0, cell.tag, at: 7 * depth) }
       }
-    } else if depth > 0, cell.tag == .int || cell.tag == .double {
-      word = words.rest(cell)
+    } else if depth > 0, cell.tag.rank == ValueTag.int.rank, !words.areNumbersDecimals {
+      word = words.rest(cell, in: arena)
+    } else if depth > 0, cell.tag == .decimal {
+      word = KeyWord.text(cell.bytes(in: arena), KeyWord.decimalKind, at: 7 * depth)
     } else if depth > 0 {
       word = KeyWord.text(cell.bytes(in: arena), cell.tag, at: 7 * depth)
     } else {

@@ -120,6 +120,19 @@ extension ColumnRange.End {
     self.init(value: value, isIncluded: isIncluded)
     if type.tag == value.tag || type == .any { return }
     switch (type, value) {
+    case (.decimal, .int(let number)): self.value = .decimal(RawDecimal(number))
+    case (.decimal, .double(let number)):
+      guard number.isFinite, let near = RawDecimal.notGreater(than: number) else { return nil }
+      self.value = .decimal(near.number)
+      // Where no decimal is equal, the end lies between this one and the next.
+      if !near.isEqual { self.isIncluded = rule == .down }
+    case (.double, .decimal(let number)):
+      guard let exact = number.exactDouble else { return nil }
+      self.value = .double(exact)
+    case (.int16, .decimal(let number)), (.int32, .decimal(let number)),
+      (.int64, .decimal(let number)):
+      guard let whole = number.whole else { return nil }
+      self.value = .int(whole)
     case (.double, .int(let number)):
       guard number.magnitude <= 1 << 53 else { return nil }
       self.value = .double(Double(number))
@@ -140,7 +153,9 @@ extension Condition {
   fileprivate func hasOnePlace(ofOwnKind: Bool) -> Bool {
     switch form {
     case .isNil: true
-    case .comparison(_, .equal, .int), .comparison(_, .equal, .double): ofOwnKind
+    case .comparison(_, .equal, .int), .comparison(_, .equal, .double),
+      .comparison(_, .equal, .decimal):
+      ofOwnKind
     case .comparison(_, .equal, .object), .comparison(_, .equal, .objects): false
     case .comparison(_, .equal, _): true
     default: false

@@ -156,15 +156,26 @@ extension [IndexBounds.Part] {
 
 extension Condition {
   /// Lists of conditions, one of which must be true in all parts: mostly its conjuncts. What is
-  /// equal to a number in an attribute of any kind may be an int and a double, in two places.
+  /// equal to a number in an attribute of any kind may be an int, a double and a decimal, each in
+  /// its place.
   fileprivate func alternatives(of entity: Entity, _ origin: Int) -> [[IndexBounds.Part]] {
     guard case .comparison(let path, .equal, let value) = form, path.names.count == 1,
       entity.attribute(named: path.names[0])?.type == .any
     else { return [conjuncts.map { IndexBounds.Part(condition: $0, origin: origin) }] }
     let values: [Value]
     switch value {
-    case .int(let number): values = [value] + (Double(exactly: number).map { [.double($0)] } ?? [])
-    case .double(let number): values = [value] + (Int64(exactly: number).map { [.int($0)] } ?? [])
+    case .int(let number):
+      values =
+        [value] + (Double(exactly: number).map { [.double($0)] } ?? [])
+        + [.decimal(RawDecimal(number))]
+    case .double(let number):
+      values =
+        [value] + (Int64(exactly: number).map { [.int($0)] } ?? [])
+        + (RawDecimal(exactly: number).map { [.decimal($0)] } ?? [])
+    case .decimal(let number):
+      values =
+        [value] + (number.whole.map { [.int($0)] } ?? [])
+        + (number.exactDouble.map { [.double($0)] } ?? [])
     default: values = [value]
     }
     return values.map {

@@ -8,6 +8,15 @@ extension ConditionParser {
       try advance()
       return .date(moment)
     }
+    if case .attribute(.day) = kind, let day = try day() {
+      try advance()
+      return .day(day)
+    }
+    if case .attribute(.decimal) = kind, case .number(let text) = token.kind {
+      let number = try decimal(text)
+      try advance()
+      return .decimal(number)
+    }
     let written = token.bareText
     let value = try literal()
     guard let typed = typed(value, kind) else {
@@ -22,6 +31,7 @@ extension ConditionParser {
         if case .string(let found) = value { text = found }
         let isYear = text.utf8.count == 4 && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
         reason += ". A date stands without quotes: \(isYear ? text : "2019")-01-01"
+      case .attribute(.day): reason += ". A day stands without quotes: 2019-01-01"
       case .object(let entity?):
         reason += ". An object is \(entity.name)#5"
         if let property = entity.tellingAttribute {
@@ -40,8 +50,12 @@ extension ConditionParser {
     case (.unknown, _), (_, .null), (.attribute(.any), _), (.object, .object): return value
     case (.attribute(let type), _) where type.tag == value.tag: return value
     case (.attribute(.double), .int), (.attribute(.int16), .double), (.attribute(.int32), .double),
-      (.attribute(.int64), .double):
+      (.attribute(.int64), .double), (.attribute(.decimal), .double), (.attribute(.decimal), .int),
+      (.attribute(.int16), .decimal), (.attribute(.int32), .decimal),
+      (.attribute(.int64), .decimal), (.attribute(.double), .decimal):
       return value
+    case (.attribute(.decimal), .string(let text)): return RawDecimal(text).map(Value.decimal)
+    case (.attribute(.day), .string(let text)): return writtenDay(text).map(Value.day)
     case (.attribute(.uuid), .string(let text)): return RawUUID(text).map(Value.uuid)
     case (.attribute(.date), .string(let text)): return moment(text).map(Value.date)
     case (.attribute(.url), .string(let text)): return .url(text)
@@ -94,6 +108,39 @@ extension ConditionParser {
     return .double(number)
   }
 
+  /// The number as a decimal, all digits kept.
+  private func decimal(_ text: String) throws(ConditionTextError) -> RawDecimal {
+    guard let number = RawDecimal(text) else {
+      throw ConditionTextError(
+        column: token.column, reason: "\(text) is no decimal; \(RawDecimal.rangeText)")
+    }
+    return number
+  }
+
+  /// The day of the token, if it is one: a date without a time, or one in relation to now. Nil for
+  /// other tokens.
+  private func day() throws(ConditionTextError) -> CalendarDay? {
+    switch token.kind {
+    case .word(let text), .age(let text): return relativeDay(text)
+    case .date(let text):
+      if let day = CalendarDay(text) { return day }
+      let isMoment = WrittenDate(text)?.hour != nil
+      let reason = isMoment ? "a day has no time" : CalendarDay.rangeText
+      throw ConditionTextError(
+        column: token.column, reason: "\(text) is no day: \(reason); write 2019-10-01")
+    default: return nil
+    }
+  }
+
+  private func writtenDay(_ text: String) -> CalendarDay? {
+    CalendarDay(text) ?? relativeDay(text)
+  }
+
+  /// The day that clocks show at a moment in relation to now.
+  private func relativeDay(_ text: String) -> CalendarDay? {
+    relativeMoment(text).map { CalendarDay(of: $0, offset: zone) }
+  }
+
   private mutating func namedValue(
     _ word: String, _ column: Int
   ) throws(ConditionTextError) -> Value {
@@ -119,6 +166,8 @@ extension ConditionParser {
     case "URL": return .url(text)
     case "JSON": return JSONText.firstError(in: text) == nil ? .json(text) : nil
     case "DOUBLE": return Double(text).map(Value.double)
+    case "DECIMAL": return RawDecimal(text).map(Value.decimal)
+    case "DAY": return CalendarDay(text).map(Value.day)
     case "DATA":
       let digits = text.utf8.compactMap { byte in
         Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }

@@ -17,7 +17,8 @@ import AnnalsModel
 ///     function    = max | min | sum | avg
 ///     value       = nil | NULL | TRUE | FALSE | YES | NO | number | text | date | UUID
 ///                 | now | today | yesterday | age
-///                 | entity "#" row [ "@" UUID ] | (URL | JSON | DATA | DOUBLE) "(" text ")"
+///                 | entity "#" row [ "@" UUID ] | kind "(" text ")"
+///     kind        = URL | JSON | DATA | DOUBLE | DECIMAL | DAY
 ///
 /// The paths of `any` and before `@` end at a to-many relationship or an inverse; what follows is
 /// of its objects. Keywords are of any case. A name with other than letters, digits and `_` stands

@@ -21,7 +21,7 @@ struct BoundTimeline: Sendable {
       ? try TimelineReading(query.definition, of: query.entity, in: state, sources) : nil
   }
 
-  /// Whether dates are texts, which have no zone.
+  /// Whether dates are texts or days, which have no zone.
   var hasWrittenDates: Bool { reading?.hasWrittenDates ?? false }
 
   /// Calls `body` with each object, rising, and what it is. O(objects).

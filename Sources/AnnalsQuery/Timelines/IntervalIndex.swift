@@ -3,8 +3,8 @@ import AnnalsModel
 /// The objects of a timeline as intervals, for questions about what happened when.
 ///
 /// Intervals are half-open, in microseconds. A single date, and a range that ends where it starts,
-/// last one microsecond. An ongoing object lasts for ever, but its weight ends now. Ranges that end
-/// before their start are left out.
+/// last one microsecond; days last until their end, in UTC. An ongoing object lasts for ever, but
+/// its weight ends now. Ranges that end before their start are left out.
 package struct IntervalIndex: Sendable {
   /// The places of the objects among the columns, in the order of their starts.
   private var places: ContiguousArray<Int32> = []
@@ -32,12 +32,15 @@ package struct IntervalIndex: Sendable {
     for place in places {
       let index = Int(place)
       let start = columns.starts[index]
-      let end = columns.ends[index]
+      let isOfDays = columns.marks(index).contains(.days)
+      let kind = columns.kind(index)
+      let day: Int64 = isOfDays && kind != .ongoing ? 86_400_000_000 : 0
+      let end = columns.ends[index] + day
       firsts.append(start)
-      switch columns.kind(index) {
+      switch kind {
       case .single:
-        lasts.append(start)
-        spread.append(start..<start)
+        lasts.append(isOfDays ? end - 1 : start)
+        spread.append(start..<end)
       case .range:
         lasts.append(end > start ? end - 1 : start)
         spread.append(start..<end)

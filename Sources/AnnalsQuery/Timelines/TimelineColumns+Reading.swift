@@ -44,7 +44,7 @@ extension TimelineColumns {
         appendLabel(TimelineReading.text(cell))
       }
     }
-    if hasWrittenDates {
+    if reading.hasTexts {
       let end = reading.end.map { cells[$0] }
       let isShown = kind == .range || marks.contains(.unreadableEnd)
       appendTexts(
@@ -63,6 +63,8 @@ struct TimelineReading {
   let group: Int?
   let label: Int?
   let hasWrittenDates: Bool
+  /// Whether dates are texts.
+  let hasTexts: Bool
   private let openness: Openness
 
   private enum Openness {
@@ -82,6 +84,9 @@ struct TimelineReading {
       switch cell.cell.tag {
       case .null, .erased: self = .none
       case .date: self = .at(Int64(bitPattern: cell.cell.bits))
+      case .day:
+        let day = CalendarDay(nearestTo: Int64(bitPattern: cell.cell.bits))
+        self = .at(day.startInUTC.microseconds)
       case .string where !cell.cell.isLarge:
         let moment = WrittenDate(cell.cell.bytes(in: cell.arena))?.firstMoment
         self = moment.map { .at($0.microseconds) } ?? .unreadable
@@ -100,14 +105,17 @@ struct TimelineReading {
       return paths.count - 1
     }
     var isText = false
+    var isDay = false
     func date(_ path: PropertyPath) throws(StateFault) -> Int {
       let place = try bind(path)
       guard case .attribute(let attribute) = paths[place].end,
-        [.date, .string, .any].contains(attribute.type)
+        [.date, .day, .string, .any].contains(attribute.type)
       else {
-        throw .query(.unsuitable, "\"\(path)\" is neither a date nor a text that may hold one")
+        throw .query(
+          .unsuitable, "\"\(path)\" is neither a date, nor a day, nor a text that may hold one")
       }
-      isText = isText || attribute.type != .date
+      isText = isText || attribute.type == .string || attribute.type == .any
+      isDay = isDay || attribute.type == .day
       return place
     }
     start = definition.hasNoStart ? nil : try date(definition.start)
@@ -136,7 +144,8 @@ struct TimelineReading {
     } else {
       label = nil
     }
-    hasWrittenDates = isText
+    hasWrittenDates = isText || isDay
+    hasTexts = isText
     var filter: BoundCondition?
     if let condition = definition.condition {
       filter = try BoundCondition(condition, over: entity, in: state, sources)
@@ -176,8 +185,18 @@ struct TimelineReading {
     case .unreadable: return .absent(.unreadableStart)
     case .at(let moment):
       let (kind, end, marks) = kind(cells, endCounts: endCounts)
-      return .placed(start: moment, end: end, kind, marks)
+      guard isDay(start, cells), kind != .range || isDay(self.end, cells) else {
+        return .placed(start: moment, end: end, kind, marks)
+      }
+      let isOneDay = kind == .range && end == moment
+      return .placed(
+        start: moment, end: isOneDay ? 0 : end, isOneDay ? .single : kind, marks.union(.days))
     }
+  }
+
+  /// Whether a value is a day.
+  private func isDay(_ place: Int?, _ cells: UnsafeBufferPointer<RowCell>) -> Bool {
+    place.map { cells[$0].cell.tag == .day } ?? false
   }
 
   private func kind(
@@ -220,6 +239,8 @@ struct TimelineReading {
     case .double(let value): return value.description
     case .date(let value): return value.description
     case .uuid(let value): return value.description
+    case .decimal(let value): return value.description
+    case .day(let value): return value.description
     case .object(let value): return "#\(value.row)"
     default: return ""
     }

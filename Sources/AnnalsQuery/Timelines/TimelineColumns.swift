@@ -23,7 +23,7 @@ package struct TimelineColumns: Sendable {
   package private(set) var endTexts = TextColumn()
   /// The objects that have no place on the timeline, rising, with the reason.
   package internal(set) var unplaced: [(object: ObjectReference, reason: TimelineAbsence)] = []
-  /// Whether dates are texts, which have no zone.
+  /// Whether dates are texts or days, which have no zone.
   package internal(set) var hasWrittenDates = false
 
   /// Labels and unreadable texts are kept up to so many bytes.
@@ -54,6 +54,20 @@ package struct TimelineColumns: Sendable {
   package func group(_ index: Int) -> Int? {
     guard index < groupNumbers.count, groupNumbers[index] >= 0 else { return nil }
     return Int(groupNumbers[index])
+  }
+
+  /// The first and the last day of the object at this place, of an ongoing one the first alone; nil
+  /// if its dates are no days.
+  package func days(_ index: Int) -> (first: CalendarDay, last: CalendarDay?)? {
+    guard marks(index).contains(.days) else { return nil }
+    let first = CalendarDay(inUTC: starts[index])
+    return (first, kind(index) == .ongoing ? nil : CalendarDay(inUTC: ends[index]))
+  }
+
+  /// How long the object at this place lasts, both days counted, if its dates are days; of an
+  /// ongoing one until today. Nil if they are no days.
+  package func length(ofDays index: Int, today: CalendarDay) -> CalendarSpan? {
+    days(index).map { CalendarSpan(from: $0.first, through: $0.last ?? today) }
   }
 
   /// Appends an object, whose id is not less than those before. `end` counts for a range.

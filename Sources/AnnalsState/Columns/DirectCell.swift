@@ -17,7 +17,7 @@ package struct DirectCell {
 
   /// Whether it is a value of this kind that is not kept elsewhere, or a null that stands for none.
   @inlinable @inline(__always)
-  package func isPlain(_ tag: ValueTag) -> Bool { cell.plainTag == UInt32(tag.rawValue) }
+  package func isPlain(_ tag: ValueTag) -> Bool { cell.plainTag == UInt32(tag.place) }
 
   /// Whether the value must be looked at again.
   @inlinable package var isNotPlain: Bool {

@@ -206,10 +206,10 @@ extension ColumnValues {
   /// The value at this place, its bytes from `byte` on.
   fileprivate func cell(_ ordinal: Int, byte: Int) -> ValueCell {
     switch kind {
-    case .bool, .int, .double, .date: ValueCell(tag: kind.tag ?? .null, bits: words[ordinal])
+    case .bool, .int, .double, .date, .day: ValueCell(tag: kind.tag ?? .null, bits: words[ordinal])
     case .object: ValueCell(tag: .object, bits: words[ordinal], length: target)
     case .uuid: ValueCell(tag: .uuid, bits: UInt64(ordinal * 16), length: 16)
-    case .string, .url, .data, .json, .objects:
+    case .string, .url, .data, .json, .objects, .decimal:
       ValueCell(
         tag: kind.tag ?? .null, bits: UInt64(byte), length: UInt32(lengths[ordinal]),
         isLarge: !large.isEmpty && large[ordinal])
@@ -222,7 +222,7 @@ extension ColumnValues {
     return bytes.withUnsafeBytes { bytes in
       switch tag {
       case .erased: return .erased
-      case .bool, .int, .double, .date:
+      case .bool, .int, .double, .date, .day:
         let bits = bytes.loadUnaligned(fromByteOffset: byte, as: UInt64.self)
         return ValueCell(tag: tag, bits: UInt64(littleEndian: bits))
       case .object:

@@ -84,7 +84,7 @@ extension Leaf {
   @inline(__always)
   func holds(_ cell: ValueCell) -> Bool {
     if head.pointee.kind == .any { return true }
-    guard head.pointee.kind.rawValue == cell.tag.rawValue else { return false }
+    guard head.pointee.tag == cell.tag else { return false }
     return cell.tag != .object || head.pointee.entity == cell.length
   }
 
@@ -93,7 +93,7 @@ extension Leaf {
   func encodedLength(_ cell: ValueCell) -> Int {
     switch cell.tag {
     case .null: 0
-    case .bool, .int, .double, .date: 8
+    case .bool, .int, .double, .date, .day: 8
     case .object: ObjectReference.byteCount
     default: Int(cell.length)
     }
@@ -193,7 +193,7 @@ extension Leaf {
     let length = encodedLength(cell)
     let target = arena + makeSpan(slot, length: length)
     switch cell.tag {
-    case .bool, .int, .double, .date:
+    case .bool, .int, .double, .date, .day:
       target.storeBytes(of: cell.bits.littleEndian, as: UInt64.self)
     case .object:
       target.storeBytes(of: cell.length.littleEndian, as: UInt32.self)

@@ -201,7 +201,7 @@ extension Leaf {
     let tag = ValueTag(rawValue: tags[slot]) ?? .null
     switch tag {
     case .erased: return .erased
-    case .bool, .int, .double, .date:
+    case .bool, .int, .double, .date, .day:
       let bits = bytes.loadUnaligned(as: UInt64.self)
       return ValueCell(tag: tag, bits: UInt64(littleEndian: bits))
     case .object:

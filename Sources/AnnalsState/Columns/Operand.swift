@@ -41,6 +41,15 @@ package struct Outcome: OptionSet, Sendable {
     return of(Double(whole), other)
   }
 
+  /// Compares a decimal with a double, without rounding either.
+  package static func ofNumbers(_ number: RawDecimal, _ other: Double) -> Outcome {
+    guard other.isFinite else { return other.isNaN ? .unordered : other > 0 ? .less : .greater }
+    // Beyond all decimals.
+    guard let near = RawDecimal.notGreater(than: other) else { return other > 0 ? .less : .greater }
+    let outcome = of(number, near.number)
+    return outcome == .equal && !near.isEqual ? .less : outcome
+  }
+
   /// How bytes compare.
   package static func of(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Outcome {
     let common = min(a.count, b.count)
@@ -59,7 +68,7 @@ package struct Outcome: OptionSet, Sendable {
   }
 
   /// The outcome with the sides exchanged.
-  var mirrored: Outcome { self == .less ? .greater : self == .greater ? .less : self }
+  package var mirrored: Outcome { self == .less ? .greater : self == .greater ? .less : self }
 }
 
 /// A condition's value, prepared for comparison with cells.
@@ -68,6 +77,9 @@ enum Operand: Sendable {
   case int(Int64)
   case double(Double)
   case date(Int64)
+  case day(Int64)
+  /// A decimal and its bytes.
+  indirect case decimal(RawDecimal, ContiguousArray<UInt8>)
   case uuid(RawUUID)
   case object(ObjectReference)
   case bytes(ValueTag, ContiguousArray<UInt8>)
@@ -82,6 +94,8 @@ enum Operand: Sendable {
     case .double(let number): self = .double(number)
     case .date(let moment): self = .date(moment.microseconds)
     case .uuid(let uuid): self = .uuid(uuid)
+    case .day(let day): self = .day(day.daysSince1970)
+    case .decimal(let number): self.init(number)
     case .object(let object): self = .object(object)
     case .string(let text), .url(let text), .json(let text):
       self = .bytes(value.tag, ContiguousArray(text.utf8))
@@ -90,18 +104,26 @@ enum Operand: Sendable {
     }
   }
 
+  /// The operand of a decimal.
+  init(_ number: RawDecimal) {
+    var bytes: ContiguousArray<UInt8> = []
+    number.append(to: &bytes)
+    self = .decimal(number, bytes)
+  }
+
   /// Compares a cell, whose bytes are in memory, with this. O(length).
   @inline(__always)
   func outcome(of cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Outcome {
     switch self {
     case .int(let number):
       if cell.tag == .int { return .of(Int64(bitPattern: cell.bits), number) }
-      guard cell.tag == .double else { return .unordered }
+      guard cell.tag == .double else { return outcome(ofDecimal: cell, in: arena) }
       return Outcome.ofNumbers(number, Double(bitPattern: cell.bits)).mirrored
     case .date(let moment):
       return cell.tag == .date ? .of(Int64(bitPattern: cell.bits), moment) : .unordered
     case .double(let number):
       if cell.tag == .int { return .ofNumbers(Int64(bitPattern: cell.bits), number) }
+      if cell.tag == .decimal { return outcome(ofDecimal: cell, in: arena) }
       guard cell.tag == .double, !number.isNaN else { return .unordered }
       return .of(Double(bitPattern: cell.bits), number)
     case .bool(let flag):
@@ -120,7 +142,34 @@ enum Operand: Sendable {
       guard cell.tag == .object else { return .unordered }
       if cell.length != object.entity { return .of(cell.length, object.entity) }
       return .of(Int64(bitPattern: cell.bits), object.row)
+    case .day(let day):
+      return cell.tag == .day ? .of(Int64(bitPattern: cell.bits), day) : .unordered
+    case .decimal(let number, let bytes):
+      guard cell.tag == .decimal else { return outcome(of: cell, comparedWith: number) }
+      return bytes.withUnsafeBytes { .of(cell.bytes(in: arena), $0) }
     case .large: return .unordered
+    }
+  }
+
+  /// Compares a decimal with an integer or a double.
+  @inline(never)
+  private func outcome(ofDecimal cell: ValueCell, in arena: UnsafeRawBufferPointer) -> Outcome {
+    guard cell.tag == .decimal else { return .unordered }
+    let number = RawDecimal(validBytes: cell.bytes(in: arena))
+    switch self {
+    case .int(let other): return .of(number, RawDecimal(other))
+    case .double(let other): return .ofNumbers(number, other)
+    default: return .unordered
+    }
+  }
+
+  /// Compares a number that is no decimal with one.
+  @inline(never)
+  private func outcome(of cell: ValueCell, comparedWith number: RawDecimal) -> Outcome {
+    switch cell.tag {
+    case .int: .of(RawDecimal(Int64(bitPattern: cell.bits)), number)
+    case .double: Outcome.ofNumbers(number, Double(bitPattern: cell.bits)).mirrored
+    default: .unordered
     }
   }
 

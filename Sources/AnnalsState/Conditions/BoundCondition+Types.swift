@@ -42,6 +42,28 @@ extension BoundPath {
   }
 }
 
+extension Operand {
+  /// The operand of a value that is compared with one of an attribute's type; nil for nil and for a
+  /// list.
+  init?(_ value: Value, for path: BoundPath) {
+    if case .attribute(let attribute) = path.end, attribute.type == .decimal {
+      // As bytes, which compare faster than numbers.
+      switch value {
+      case .int(let number):
+        self.init(RawDecimal(number))
+        return
+      case .double(let number):
+        if let exact = RawDecimal(exactly: number) {
+          self.init(exact)
+          return
+        }
+      default: break
+      }
+    }
+    self.init(value)
+  }
+}
+
 /// A set of values to test membership in: searched by kind, then by order.
 struct OperandSet: Sendable {
   private var operands: ContiguousArray<(rank: UInt8, operand: Operand)> = []

@@ -97,11 +97,13 @@ package struct BoundCondition: Sendable {
     case .isNil(let path): return append(try bind(path, state, []), .isNil, next)
     case .comparison(let path, let comparison, let value):
       let bound = try bind(path, state, [value], isForOrder: comparison.isOrder)
-      guard let operand = Operand(value) else { return next.ifFalse }
+      guard let operand = Operand(value, for: bound) else { return next.ifFalse }
       return append(bound, .compare(Outcome(comparison), operand), next)
     case .isBetween(let path, let low, let high):
       let bound = try bind(path, state, [low, high], isForOrder: true)
-      guard let low = Operand(low), let high = Operand(high) else { return next.ifFalse }
+      guard let low = Operand(low, for: bound), let high = Operand(high, for: bound) else {
+        return next.ifFalse
+      }
       return append(bound, .isBetween(low, high), next)
     case .isIn(let path, let values):
       return append(try bind(path, state, values), .isIn(OperandSet(values)), next)

@@ -193,7 +193,13 @@ package struct BoundPath: Sendable {
     _ body: (ValueCell, UnsafeRawBufferPointer) throws(StateFault) -> T
   ) throws(StateFault) -> T {
     let none = UnsafeRawBufferPointer(start: nil, count: 0)
-    if let function { return try body(try function.cell(of: row, view), none) }
+    if let function {
+      let (cell, bytes) = try function.value(of: row, view)
+      if bytes.isEmpty { return try body(cell, none) }
+      return try bytes.withUnsafeBufferPointer { (bytes) throws(StateFault) -> T in
+        try body(cell, UnsafeRawBufferPointer(bytes))
+      }
+    }
     var (view, row) = (view, row)
     // Keeps the view's memory alive.
     var group: RowGroup?

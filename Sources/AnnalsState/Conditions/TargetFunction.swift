@@ -35,34 +35,74 @@ final class TargetFunction: Sendable {
     guard case .attribute(let attribute) = values.end,
       let type = function.resultType(of: attribute.type)
     else {
-      let kinds = function.addsNumbers ? "numbers" : "numbers or dates"
+      let kinds = function.addsNumbers ? "numbers" : "numbers, dates or days"
       throw .query(.unsuitable, "\(path) asks for \(kinds), which \(behind) has not")
     }
     self.type = type
   }
 
-  /// The value for a row, which has no bytes elsewhere. `view` is that of the row. O(objects); a
-  /// count by a reference index O(log n).
-  func cell(of row: Int64, _ view: RowView) throws(StateFault) -> ValueCell {
+  /// A value and its bytes, which only decimals have.
+  typealias Result = (cell: ValueCell, bytes: ContiguousArray<UInt8>)
+
+  /// The value for a row. `view` is that of the row. O(objects); a count by a reference index
+  /// O(log n).
+  func value(of row: Int64, _ view: RowView) throws(StateFault) -> Result {
     try owner.withCell(of: row, view) { (cell, arena) throws(StateFault) in
       switch self.function {
-      case .count: return ValueCell(whole: Int64(try targets.count(at: cell, arena)))
-      case .sum, .average: return try sum(at: cell, arena)
-      case .minimum, .maximum: return try extreme(at: cell, arena)
+      case .count: return (ValueCell(whole: Int64(try targets.count(at: cell, arena))), [])
+      case .sum, .average:
+        if type == .decimal { return try decimalSum(at: cell, arena) }
+        return (try sum(at: cell, arena), [])
+      case .minimum, .maximum:
+        if type == .decimal { return try decimalExtreme(at: cell, arena) }
+        return (try extreme(at: cell, arena), [])
       }
     }
   }
 
   /// Calls `body` with each value that is neither null nor erased.
   private func forEachValue(
-    at cell: ValueCell, _ arena: UnsafeRawBufferPointer, _ body: (ValueCell) -> Void
+    at cell: ValueCell, _ arena: UnsafeRawBufferPointer,
+    _ body: (ValueCell, UnsafeRawBufferPointer) -> Void
   ) throws(StateFault) {
     guard let values else { return }
     try targets.forEachObject(at: cell, arena) { (row, view) throws(StateFault) in
-      try values.withCell(of: row, view) { (cell, _) throws(StateFault) in
-        if !cell.isNull, cell.tag != .erased { body(cell) }
+      try values.withCell(of: row, view) { (cell, arena) throws(StateFault) in
+        if !cell.isNull, cell.tag != .erased { body(cell, arena) }
       }
     }
+  }
+
+  private func decimalSum(
+    at cell: ValueCell, _ arena: UnsafeRawBufferPointer
+  ) throws(StateFault) -> Result {
+    var count = 0
+    var sum = DecimalSum()
+    try forEachValue(at: cell, arena) { value, arena in
+      count += 1
+      sum.add(RawDecimal(validBytes: value.bytes(in: arena)))
+    }
+    if count == 0, function == .average { return (.null, []) }
+    guard let result = function == .sum ? sum.total : sum.divided(by: count) else {
+      throw overflow(of: "the decimals of 38 digits")
+    }
+    var bytes: ContiguousArray<UInt8> = []
+    return (ValueCell(.decimal(result), appendingTo: &bytes), bytes)
+  }
+
+  private func decimalExtreme(
+    at cell: ValueCell, _ arena: UnsafeRawBufferPointer
+  ) throws(StateFault) -> Result {
+    let better: Outcome = function == .minimum ? .less : .greater
+    var best: ContiguousArray<UInt8> = []
+    try forEachValue(at: cell, arena) { value, arena in
+      let bytes = value.bytes(in: arena)
+      if best.isEmpty || best.withUnsafeBytes({ Outcome.of(bytes, $0) == better }) {
+        best = ContiguousArray(bytes)
+      }
+    }
+    if best.isEmpty { return (.null, []) }
+    return (ValueCell(tag: .decimal, bits: 0, length: UInt32(best.count)), best)
   }
 
   private func sum(
@@ -72,7 +112,7 @@ final class TargetFunction: Sendable {
     var whole: Int128 = 0
     var real = CompensatedSum()
     var hasReals = false
-    try forEachValue(at: cell, arena) { value in
+    try forEachValue(at: cell, arena) { value, _ in
       count += 1
       // A column that was widened to doubles has numbers of both kinds.
       if value.tag == .double {
@@ -107,7 +147,7 @@ final class TargetFunction: Sendable {
   ) throws(StateFault) -> ValueCell {
     let isLeast = function == .minimum
     var best = ValueCell.null
-    try forEachValue(at: cell, arena) { value in
+    try forEachValue(at: cell, arena) { value, _ in
       if best.isNull || (isLeast ? value.isLess(than: best) : best.isLess(than: value)) {
         best = value
       }
@@ -126,10 +166,12 @@ extension Aggregate.Function {
     case (.count, _): .int64
     case (.sum, .int16), (.sum, .int32), (.sum, .int64): .int64
     case (.sum, .double): .double
+    case (.sum, .decimal), (.average, .decimal): .decimal
     case (.average, .int16), (.average, .int32), (.average, .int64), (.average, .double): .double
     case (.minimum, .int16), (.minimum, .int32), (.minimum, .int64), (.minimum, .double),
       (.minimum, .date), (.maximum, .int16), (.maximum, .int32), (.maximum, .int64),
-      (.maximum, .double), (.maximum, .date):
+      (.maximum, .double), (.maximum, .date), (.minimum, .decimal), (.maximum, .decimal),
+      (.minimum, .day), (.maximum, .day):
       type
     default: nil
     }
@@ -142,7 +184,7 @@ extension ValueCell {
     self.init(tag: .int, bits: UInt64(bitPattern: number), length: 0)
   }
 
-  /// Whether a number or date is less than another, -0.0 less than 0.
+  /// Whether a number, date or day is less than another, -0.0 less than 0.
   fileprivate func isLess(than other: ValueCell) -> Bool {
     switch (tag, other.tag) {
     case (.double, .double):

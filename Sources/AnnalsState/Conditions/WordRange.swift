@@ -50,6 +50,7 @@ struct WordRange {
     switch (low, high) {
     case (.int(let low), .int(let high)): .ints(.int, low, high)
     case (.date(let low), .date(let high)): .ints(.date, low, high)
+    case (.day(let low), .day(let high)): .ints(.day, low, high)
     case (.double(let low), .double(let high)): .doubles(low, high)
     default: nil
     }
@@ -59,6 +60,7 @@ struct WordRange {
     switch operand {
     case .int(let value): return ints(.int, outcomes, value)
     case .date(let value): return ints(.date, outcomes, value)
+    case .day(let value): return ints(.day, outcomes, value)
     case .double(let value):
       guard !value.isNaN else { return nil }
       switch outcomes.intersection([.less, .equal, .greater]) {

@@ -11,12 +11,14 @@ import AnnalsModel
 //   uuid                   sixteen bytes
 //   string url data json   the bytes, 0 written as 0 255, then 0 0
 //   object                 entity (four bytes) and row (eight), most significant first
+//   decimal                its bytes, of which none is 0, then 0; its kind is said by 11
+//   day                    0, then as an int; its kind is said by 11
 //   erased                 nothing; in an ordered index only
 //
 // In a descending column the first byte is 64 less the tag, and all bits behind it are flipped.
 //
 // So values of several kinds, in a column of kind `any`, are in the order of their tags: every int
-// before every double. Different values give different keys, -0.0 and 0.0 too: equality is that of
+// before every double, and decimals and days behind all others but erased ones. Different values give different keys, -0.0 and 0.0 too: equality is that of
 // kind and bytes. No key is the beginning of another of the same index.
 //
 // A unique index holds no object without a value for every column, or with an erased one.
@@ -90,6 +92,8 @@ enum KeyBytes {
   static let unordered: UInt8 = 255
   /// What the kind of a descending element is subtracted from.
   static let descending: UInt8 = 64
+  /// What says the kind of decimals and days, so that they are in front of erased values.
+  static let decimalOrDay = ValueTag.objects.rawValue
   /// How many bytes of a text an ordered index holds.
   static let textLimit = 256
   /// With how many bytes the key of an ordered index ends before its last column.
@@ -118,6 +122,14 @@ extension ContiguousArray<UInt8> {
     case .double:
       let word = cell.bits >> 63 == 1 ? ~cell.bits : cell.bits ^ 1 << 63
       return append(number: word, cell.tag, isDescending)
+    case .day:
+      append(KeyBytes.decimalOrDay)
+      append(0)
+      append(bigEndian: cell.bits ^ 1 << 63)
+    case .decimal:
+      append(KeyBytes.decimalOrDay)
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
+      append(0)
     case .uuid:
       append(cell.tag.rawValue)
       append(contentsOf: UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))

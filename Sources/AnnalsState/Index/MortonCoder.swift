@@ -54,7 +54,7 @@ extension ValueCell {
   @inline(__always)
   var orderedBits: UInt64? {
     switch tag {
-    case .int, .date: bits ^ 1 << 63
+    case .int, .date, .day: bits ^ 1 << 63
     case .double: bits >> 63 == 1 ? ~bits : bits ^ 1 << 63
     default: nil
     }

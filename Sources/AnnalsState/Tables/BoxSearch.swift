@@ -36,6 +36,7 @@ package struct BoxSide: Sendable {
   private static func word(_ value: Value, isUpper: Bool) -> UInt64? {
     switch value {
     case .int(let number): UInt64(bitPattern: number) ^ 1 << 63
+    case .day(let day): UInt64(bitPattern: day.daysSince1970) ^ 1 << 63
     case .date(let date): UInt64(bitPattern: date.microseconds) ^ 1 << 63
     case .double(let number):
       ValueCell(

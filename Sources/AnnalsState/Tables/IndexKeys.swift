@@ -105,7 +105,8 @@ extension IndexKeys {
   ) -> Bool {
     guard columns.count == 1, let leaf else { return false }
     let cell = leaf.cell(slot)
-    guard !cell.isLarge, let number = cell.orderedBits else { return false }
+    // A day's element is a byte longer.
+    guard !cell.isLarge, cell.tag != .day, let number = cell.orderedBits else { return false }
     bytes.append(numberKey: number, cell.tag, columns[0].isDescending, row: row)
     return true
   }
@@ -161,7 +162,18 @@ extension IndexKeys {
           if key[place - 1] == cut { return true }
           if key[place - 1] == zero { break }
         }
-      case .objects, .null, .erased, nil: break
+      case .objects:
+        // A decimal or a day: none of a decimal's bytes, nor the first one of a day, tells as the
+        // end does.
+        let end: UInt8 = isDescending ? 255 : 0
+        guard place < key.endIndex else { return false }
+        if key[place] == end {
+          place += 9
+        } else {
+          while place < key.endIndex, key[place] != end { place += 1 }
+          place += 1
+        }
+      case .decimal, .day, .null, .erased, nil: break
       }
     }
     return false

@@ -141,6 +141,12 @@ extension FixtureRecipe {
       $0.put([0xE0], at: details)
       try $0.seal()
     },
+    FixtureRecipe("damaged-decimal", from: "decimals-in-any", .inside(.damaged, head: 3)) {
+      // 1.5 in the last bytes of the record, with a digit that is none: right checksums over it.
+      let frame = $0.frames(.transaction)[3]
+      $0.put([0], at: frame.payload.upperBound - 1)
+      try $0.seal()
+    },
     FixtureRecipe("damaged-number", from: edits, .inside(.damaged, head: 2)) {
       $0.put([9], at: $0.frames[2].payload.lowerBound)
       try $0.seal()

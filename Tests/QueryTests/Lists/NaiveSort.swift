@@ -56,7 +56,11 @@ struct NaiveSort {
   }
 
   private static func rank(_ value: Value) -> UInt8 {
-    value.tag == .double ? ValueTag.int.rawValue : value.tag.rawValue
+    switch value.tag {
+    case .double, .decimal: ValueTag.int.rawValue
+    case .day: ValueTag.objects.rawValue
+    default: value.tag.rawValue
+    }
   }
 
   private static func precedes(_ a: Value, _ b: Value) -> Bool {
@@ -72,6 +76,14 @@ struct NaiveSort {
     case (.double(let a), .int(let b)):
       if a == 0, a.sign == .minus, b == 0 { return true }
       return abs(a) < 1e19 ? Decimal(a) < Decimal(b) : a < 0
+    case (.decimal(let a), .decimal(let b)): return a < b
+    case (.decimal(let a), .int(let b)): return a < RawDecimal(b)
+    case (.int(let a), .decimal(let b)): return RawDecimal(a) < b
+    case (.decimal(let a), .double(let b)): return Outcome.ofNumbers(a, b) == .less
+    case (.double(let a), .decimal(let b)):
+      if a == 0, a.sign == .minus, b == .zero { return true }
+      return Outcome.ofNumbers(b, a) == .greater
+    case (.day(let a), .day(let b)): return a < b
     case (.date(let a), .date(let b)): return a < b
     case (.uuid(let a), .uuid(let b)): return a < b
     case (.data(let a), .data(let b)): return a.lexicographicallyPrecedes(b)

@@ -9,9 +9,11 @@ import Testing
 struct PlanWorld {
   static let types: [AttributeType] = [
     .int64, .int64, .int64, .double, .string, .url, .json, .data, .uuid, .date, .bool, .url,
+    .decimal, .day,
   ]
   static let names = [
     "n", "a", "b", "x", "text", "link", "json", "data", "uuid", "date", "flag", "page",
+    "price", "due",
   ]
   static let shapes = entity().indexShapes
   private static let numbers = Dictionary(
@@ -32,7 +34,8 @@ struct PlanWorld {
         12: .url("a:\(number)"),
       ]
       for property in PropertyNumber(4)...11 { object[property] = value(property) }
-      for property in PropertyNumber(1)...12 where random.chance(8) { object[property] = .null }
+      for property in PropertyNumber(13)...14 { object[property] = value(property) }
+      for property in PropertyNumber(1)...14 where random.chance(8) { object[property] = .null }
       for (property, value) in object.sorted(by: { $0.key < $1.key }) {
         try state.set(1, row, property, to: value)
       }
@@ -77,6 +80,10 @@ struct PlanWorld {
     index((9, true))
     index((10, false), (6, true))
     index((4, false), (10, false), isBox: true)
+    index((13, false))
+    index((13, true), (2, false))
+    index((14, true), (13, false))
+    index((14, false), (10, false), isBox: true)
     entity.nextPropertyNumber = 40
     return entity
   }
@@ -100,19 +107,31 @@ struct PlanWorld {
     case .uuid: .uuid(RawUUID(high: UInt64(random.below(2)), low: UInt64(random.below(3))))
     case .date: .date(Timestamp(microseconds: Int64(random.below(12)) - 4))
     case .bool: .bool(random.chance(50))
+    case .decimal: .decimal(PlanWorld.decimal(random.below(20)))
+    case .day: .day(CalendarDay(nearestTo: Int64(random.below(12)) - 4))
     default: .string(text)
     }
+  }
+
+  private static func decimal(_ number: Int) -> RawDecimal {
+    RawDecimal(significand: Int128(number - 8), exponent: number % 3 - 1) ?? .zero
   }
 
   /// A value to compare with; of numbers also one with a fraction, and NaN.
   mutating func operand(_ property: PropertyNumber) -> Value {
     let value = value(property)
-    let isNumber = [1, 2, 3, 4].contains(property)
+    let isNumber = [1, 2, 3, 4, 13].contains(property)
     if isNumber, random.chance(property == 4 ? 25 : 5) {
       return .double(random.chance(50) ? .nan : -.nan)
     }
     if isNumber, random.chance(5) { return .double(random.chance(50) ? .infinity : -.infinity) }
     switch value {
+    case .int(let number) where random.chance(5):
+      return .decimal(RawDecimal(significand: Int128(number) * 10 + 5, exponent: -1) ?? .zero)
+    case .double where random.chance(5): return .decimal(PlanWorld.decimal(random.below(20)))
+    case .decimal where random.chance(40):
+      return random.chance(50)
+        ? .int(Int64(random.below(9) - 3)) : .double([0.1, 0.5, -2.5, 1e300][random.below(4)])
     case .int(let number) where random.chance(20):
       return .double(Double(number) + [0, 0.5, -0.5][random.below(3)])
     case .double where random.chance(20): return .int(Int64(random.below(9) - 3))
@@ -154,12 +173,12 @@ struct PlanWorld {
     if random.chance(shape.isUnique ? 70 : 30) {
       // All that a unique index needs to serve.
       parts += shape.columns.map { exactTest($0.property) }
-      if random.chance(50) { parts.append(test(PropertyNumber(random.below(12)) + 1)) }
+      if random.chance(50) { parts.append(test(PropertyNumber(random.below(14)) + 1)) }
     } else {
       for column in shape.columns where shape.kind == .box || random.chance(70) {
         parts.append(test(column.property))
       }
-      for _ in 0..<random.below(3) { parts.append(test(PropertyNumber(random.below(12)) + 1)) }
+      for _ in 0..<random.below(3) { parts.append(test(PropertyNumber(random.below(14)) + 1)) }
     }
     var query = RowQuery(entity: 1, condition: .all(parts))
     let isOpposite = random.chance(50)
@@ -239,6 +258,21 @@ extension PlanWorld {
       default: nil
       }
     }
+    // Integers are small, so only doubles may not be decimals.
+    func exact(_ value: Value) -> RawDecimal? {
+      switch value {
+      case .int(let number): RawDecimal(number)
+      case .decimal(let number): number
+      default: nil
+      }
+    }
+    if let x = exact(a), let y = exact(b) { return x < y ? -1 : x == y ? 0 : 1 }
+    if case .double(let y) = b, case .decimal(let x) = a {
+      if y.isNaN { return nil }
+      let outcome = Outcome.ofNumbers(x, y)
+      return outcome == .less ? -1 : outcome == .equal ? 0 : 1
+    }
+    if case .double = a, case .decimal = b { return order(b, a).map { -$0 } }
     if let x = number(a), let y = number(b) {
       return x.isNaN || y.isNaN ? nil : x < y ? -1 : x == y ? 0 : 1
     }

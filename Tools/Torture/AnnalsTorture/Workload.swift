@@ -1,4 +1,5 @@
 import Annals
+import AnnalsModel
 
 /// A sequence of operations on a store, the same in each run with one seed, that trials interrupt.
 package struct Workload: Sendable {
@@ -257,6 +258,9 @@ package struct Workload: Sendable {
             "counted", [IndexElement("count", isDescending: true)],
             where: .compare("count", .notEqual, .null))
           Attribute("rank", .int32, isOptional: false, default: .int(7))
+          Attribute("price", .decimal, isOptional: false, default: .decimal(RawDecimal(7)))
+          Attribute("due", .day, isOptional: false, default: .day(.latest))
+          IndexDescription("by price", ["price", "due"])
           IndexDescription("by both", box: ["count", "rank"])
         }
       })

@@ -1,16 +1,19 @@
 import Annals
 import AnnalsExchange
 
+/// What reads typed dates and days.
+typealias DateWords = (date: (String) -> Timestamp?, day: (String) -> CalendarDay?)
+
 extension WriteTransaction {
   /// Inserts the object, or updates it if it exists.
   ///
-  /// `moment` reads a typed date.
+  /// `words` read a typed date, and a typed day.
   ///
   /// - Throws: `CommandFailure` for what is not permitted, and for a text that is not a value of
   ///   its attribute; `InputFault`.
   func put(
     _ object: ObjectArgument, _ assignments: [Assignment],
-    reading moment: (String) -> Timestamp?,
+    reading words: DateWords,
     permitting permissions: PutPermissions = PutPermissions()
   ) throws {
     var json = JSONWriter(escapingHidden: false)
@@ -54,7 +57,7 @@ extension WriteTransaction {
         } else {
           json.verbatim(text.utf8)
         }
-      case .text(let text): try write(text, to: assignment.name, of: entity, moment, &json)
+      case .text(let text): try write(text, to: assignment.name, of: entity, words, &json)
       }
     }
     json.endObject()
@@ -64,8 +67,8 @@ extension WriteTransaction {
 
   /// Writes a typed text as the value of a property.
   private func write(
-    _ text: String, to name: String, of entity: Entity?,
-    _ moment: (String) -> Timestamp?, _ json: inout JSONWriter
+    _ text: String, to name: String, of entity: Entity?, _ words: DateWords,
+    _ json: inout JSONWriter
   ) throws {
     guard let entity, let attribute = entity.attribute(named: name) else {
       guard let relationship = entity?.relationship(named: name), !relationship.isToMany else {
@@ -73,7 +76,7 @@ extension WriteTransaction {
       }
       return try write(reference: text, relationship, &json)
     }
-    guard let value = attribute.type.value(typed: text, moment) else {
+    guard let value = attribute.type.value(typed: text, words) else {
       throw CommandFailure(
         "\(entity.name).\(name) is of type \(attribute.type), and `\(text)` is no such value"
           + attribute.type.form(ofTyped: text))
@@ -104,13 +107,18 @@ extension WriteTransaction {
 }
 
 extension AttributeType {
-  /// The value of a typed text: as `value(fromText:)`, but a date is read by `moment`.
-  fileprivate func value(typed text: String, _ moment: (String) -> Timestamp?) -> Value? {
-    self == .date ? moment(text).map { .date($0) } : value(fromText: text)
+  /// The value of a typed text: as `value(fromText:)`, but dates and days are read by `words`.
+  fileprivate func value(typed text: String, _ words: DateWords) -> Value? {
+    switch self {
+    case .date: words.date(text).map { .date($0) }
+    case .day: words.day(text).map { .day($0) }
+    default: value(fromText: text)
+    }
   }
 
   /// How a value of this type is typed, for messages that refuse this text; empty if obvious.
   fileprivate func form(ofTyped text: String) -> String {
+    if self == .day { return "; write 2019-10-22 or today" }
     guard self == .date, !WrittenDate.looksLong(text) else { return form(for: text) }
     return "; write 2019-10-22, \"2019-10-22 20:15\", 2019-10-22T18:15:04Z or now"
   }

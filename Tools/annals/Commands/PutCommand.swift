@@ -45,7 +45,7 @@ struct PutCommand: FileCommand {
         before = store.token
         do {
           try $0.put(
-            argument, assignments, reading: console.moment,
+            argument, assignments, reading: (console.moment, console.day),
             permitting: PutPermissions(newNames: new, widening: widen))
         } catch let fault as InputFault {
           throw CommandFailure(fault.reason)

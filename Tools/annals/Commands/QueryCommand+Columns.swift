@@ -31,8 +31,7 @@ extension QueryCommand {
       columns.append(
         Column(
           name: aggregate.description,
-          type: aggregate.function == .average
-            ? .double : type(of: aggregate.path, entity, snapshot)))
+          type: resultType(of: aggregate, entity, snapshot)))
     }
     let groups = try snapshot.groups(fetch, by: key, aggregates)
     if let key { try reportTextsWithoutDate(fetch, key, groups, entity, snapshot, console) }
@@ -53,7 +52,7 @@ extension QueryCommand {
     _ fetch: DynamicFetch, _ key: GroupKey, _ groups: [DynamicGroup], _ entity: Entity,
     _ snapshot: Snapshot, _ console: Console
   ) throws {
-    guard let unit = key.unit, type(of: key.path, entity, snapshot) != .date,
+    guard let unit = key.unit, ![.date, .day].contains(type(of: key.path, entity, snapshot)),
       groups.allSatisfy({ $0.key == .value(.null) })
     else { return }
     // The limit and the offset of the output count groups.
@@ -152,6 +151,14 @@ extension QueryCommand {
       throw CommandFailure("\(option) takes one property", status: .usage)
     }
     return paths[0]
+  }
+
+  /// The type of an aggregate's results.
+  private func resultType(
+    of aggregate: Aggregate, _ entity: Entity, _ snapshot: Snapshot
+  ) -> AttributeType {
+    let type = type(of: aggregate.path, entity, snapshot)
+    return aggregate.function == .average && type != .decimal ? .double : type
   }
 
   /// The type of the attribute at a path; any for an object.

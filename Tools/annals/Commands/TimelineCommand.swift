@@ -94,7 +94,7 @@ struct TimelineCommand: FileCommand {
     return TimelineSheet(
       entries(columns, console), title: "\(found?.name ?? "All objects"): lifetimes",
       groupNames: columns.groups.map { ValueText.plain($0.plainText) }, showsGroups: found == nil,
-      zone: console.zone, window: try window(console.zone, console)
+      zone: console.zone, today: today(console), window: try window(console.zone, console)
     ) { object in
       // Many objects are deleted; the history has their names.
       guard let place = columns.places(of: object).first, let group = columns.group(place) else {
@@ -134,9 +134,13 @@ struct TimelineCommand: FileCommand {
     return TimelineSheet(
       entries(columns, console),
       title: "\(found.name): \(start ?? "")\(end.map { " – \($0)" } ?? "")",
-      groupNames: names, showsGroups: group != nil, zone: zone,
+      groupNames: names, showsGroups: group != nil, zone: zone, today: today(console),
       window: try window(zone, console)
     ) { try reader.name(of: $0).text }
+  }
+
+  private func today(_ console: Console) -> CalendarDay {
+    CalendarDay(of: console.now(), offset: console.zone.offset)
   }
 
   private func entries(_ columns: TimelineColumns, _ console: Console) -> TimelineEntries {

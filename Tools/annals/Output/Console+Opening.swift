@@ -61,6 +61,12 @@ extension Console {
     return TokenArgument.moment(text, zone, now: now())?.start
   }
 
+  /// The day of a typed text: `2019-10-06`, or the day of a moment in relation to now.
+  func day(_ text: String) -> CalendarDay? {
+    if WrittenDate(text) != nil { return CalendarDay(text) }
+    return moment(text).map { CalendarDay(of: $0, offset: zone.offset) }
+  }
+
   /// The number of the last transaction at or before the position of a TOKEN: for `--at`, `--after`
   /// and `--to`.
   func number(_ text: String, in store: Store) throws -> Int64 {

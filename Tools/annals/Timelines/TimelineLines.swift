@@ -4,8 +4,9 @@ import AnnalsQuery
 
 /// Writes a timeline as JSON Lines: one for each row, then one for each object without a place.
 ///
-/// Dates are RFC 3339 in UTC; `startText` and `endText` are dates as the store has them. `elapsed`
-/// (until now), `length` (of the object) and `gap` (to the row before) are ISO 8601 durations.
+/// Dates are RFC 3339 in UTC, days as `2019-10-06`; `startText` and `endText` are dates as the
+/// store has them. `elapsed` (until now), `length` (of the object) and `gap` (to the row before)
+/// are ISO 8601 durations.
 struct TimelineLines {
   private let sheet: TimelineSheet
   private let console: Console
@@ -44,11 +45,15 @@ struct TimelineLines {
     json.member("object", try sheet.name(columns.objects[index]))
     json.member("role", "\(role)")
     json.member("kind", "\(kind)")
-    if let date { json.member("date", date.description) }
-    json.member("start", Timestamp(microseconds: columns.starts[index]).description)
+    func text(_ moment: Int64) -> String {
+      columns.marks(index).contains(.days)
+        ? CalendarDay(inUTC: moment).description : Timestamp(microseconds: moment).description
+    }
+    if let date { json.member("date", text(date.microseconds)) }
+    json.member("start", text(columns.starts[index]))
     if !columns.startTexts[index].isEmpty { json.member("startText", columns.startTexts[index]) }
     if kind == .range {
-      json.member("end", Timestamp(microseconds: columns.ends[index]).description)
+      json.member("end", text(columns.ends[index]))
     }
     if !columns.endTexts[index].isEmpty { json.member("endText", columns.endTexts[index]) }
     if !columns.labels[index].isEmpty { json.member("label", columns.labels[index]) }
@@ -63,8 +68,7 @@ struct TimelineLines {
       json.member(name, true)
     }
     if let length = sheet.length(index) { json.member("length", length.durationText) }
-    let elapsed = sheet.span(
-      from: date?.microseconds ?? columns.starts[index], to: sheet.now.microseconds)
+    let elapsed = sheet.elapsed(index, since: date?.microseconds)
     json.member("elapsed", elapsed.durationText)
     if let date, let previous {
       let moment = date.microseconds

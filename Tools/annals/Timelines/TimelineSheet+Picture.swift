@@ -23,7 +23,8 @@ extension TimelineSheet {
     }
     let bars = try shown.map { index in
       let kind = columns.kind(index)
-      let end = columns.ends[index]
+      let isOfDays = kind == .range && columns.days(index) != nil
+      let end = columns.ends[index] + (isOfDays ? TimelineSheet.dayLength : 0)
       return TimelinePicture.Bar(
         label: try label(index), band: band(index), start: columns.starts[index],
         end: kind == .ongoing ? now.microseconds : end, kind: kind, dates: dates(index),

@@ -16,6 +16,8 @@ struct TimelineSheet {
   let zone: LocalZone
   /// The span of time that is shown.
   let window: Window
+  /// The day that the local calendar shows now.
+  let today: CalendarDay
   private let showsDays: Bool
 
   /// A span of time, both ends included.
@@ -28,13 +30,15 @@ struct TimelineSheet {
 
   init(
     _ entries: TimelineEntries, title: String, groupNames: [String], showsGroups: Bool,
-    zone: LocalZone, window: Window, name: @escaping (ObjectReference) throws -> String
+    zone: LocalZone, today: CalendarDay, window: Window,
+    name: @escaping (ObjectReference) throws -> String
   ) {
     self.entries = entries
     self.title = title
     self.groupNames = groupNames
     self.showsGroups = showsGroups
     self.zone = zone
+    self.today = today
     self.window = window
     self.name = name
     let columns = entries.columns
@@ -64,9 +68,17 @@ struct TimelineSheet {
   func isShown(_ index: Int) -> Bool {
     let first = columns.starts[index]
     let end = columns.ends[index]
-    let last = columns.kind(index) == .range && end > first ? end - 1 : end
+    let last =
+      if let days = columns.days(index) {
+        days.last == nil ? end : end + TimelineSheet.dayLength - 1
+      } else {
+        columns.kind(index) == .range && end > first ? end - 1 : end
+      }
     return min(first, last) <= window.last && max(first, last) >= window.first
   }
+
+  /// A day in microseconds.
+  static let dayLength: Int64 = 86_400_000_000
 
   /// A date as it is stored as text, or in the zone; only the day if all dates are days.
   func text(_ moment: Int64, written: String) -> String {
@@ -77,11 +89,13 @@ struct TimelineSheet {
   }
 
   func startText(_ index: Int) -> String {
-    text(columns.starts[index], written: columns.startTexts[index])
+    if let days = columns.days(index) { return days.first.description }
+    return text(columns.starts[index], written: columns.startTexts[index])
   }
 
   /// The end of a range, or the text of an unreadable end; empty if there is none.
   func endText(_ index: Int) -> String {
+    if let day = columns.days(index)?.last { return day.description }
     let written = columns.endTexts[index]
     if columns.kind(index) != .range { return ValueText.plain(written) }
     return text(columns.ends[index], written: written)
@@ -101,13 +115,25 @@ struct TimelineSheet {
       from: Timestamp(microseconds: from), to: Timestamp(microseconds: to), offset: zone.offset)
   }
 
-  /// The length of a range, until now for an ongoing object; nil for a single date.
+  /// The length of a range, until now for an ongoing object; nil for a single date. Of days both
+  /// count.
   func length(_ index: Int) -> CalendarSpan? {
-    switch columns.kind(index) {
+    if let length = columns.length(ofDays: index, today: today) { return length }
+    return switch columns.kind(index) {
     case .single: nil
     case .range: span(from: columns.starts[index], to: columns.ends[index])
     case .ongoing: span(from: columns.starts[index], to: now.microseconds)
     }
+  }
+
+  /// The time between a row's date and now: of a day until today, of an ongoing object since its
+  /// start.
+  func elapsed(_ index: Int, since date: Int64?) -> CalendarSpan {
+    let date = date ?? columns.starts[index]
+    guard columns.marks(index).contains(.days) else {
+      return span(from: date, to: now.microseconds)
+    }
+    return CalendarSpan(from: CalendarDay(inUTC: date), to: today)
   }
 
   /// What is unusual about an object, in words; usually empty.

@@ -57,7 +57,8 @@ struct TimelineText {
       gap = "+" + sheet.span(from: min(previous, date), to: max(previous, date)).description
     }
     previous = date
-    let elapsed = sheet.span(from: date ?? sheet.columns.starts[index], to: sheet.now.microseconds)
+    let elapsed = sheet.elapsed(index, since: date)
+    let isToday = sheet.columns.marks(index).contains(.days) && elapsed == CalendarSpan.none
     let isFuture = elapsed.isNegative
     let label = try sheet.label(index)
     let shown = ValueText.plain(label.shortened(to: TimelineText.longestName))
@@ -71,7 +72,8 @@ struct TimelineText {
       date: text, role: role, name: shown, group: sheet.showsGroups ? sheet.groupName(index) : "",
       length: lengthText(index, role),
       gap: gap,
-      elapsed: role == .ongoing ? "goes on" : isFuture ? "in \(elapsed)" : "\(elapsed) ago",
+      elapsed: role == .ongoing
+        ? "goes on" : isToday ? "today" : isFuture ? "in \(elapsed)" : "\(elapsed) ago",
       remark: role == .end && !sheet.columns.marks(index).contains(.inverted)
         ? "" : sheet.remark(index))
   }

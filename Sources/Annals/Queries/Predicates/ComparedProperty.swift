@@ -4,8 +4,9 @@ import Foundation
 /// A comparison of a record's property with a constant in a predicate.
 ///
 /// Accepts only values whose equality and order are the same in Swift and in a store: truth values,
-/// integers, UUIDs, doubles except zero (which has two forms) and NaN, dates, texts that no other
-/// text equals in Swift, enums with such raw values, and the object that a relationship leads to.
+/// integers, UUIDs, doubles except zero (which has two forms) and NaN, decimals, dates, days, texts
+/// that no other text equals in Swift, enums with such raw values, and the object that a
+/// relationship leads to.
 struct ComparedProperty<R: Record> {
   private let property: PropertyDefinition
   private let constant: Any?
@@ -37,7 +38,7 @@ struct ComparedProperty<R: Record> {
   private var isPlain: Bool {
     if let relationship = property.relationship { return !relationship.isToMany }
     switch property.attribute.type {
-    case .bool, .int16, .int32, .int64, .double, .date, .uuid, .string: return true
+    case .bool, .int16, .int32, .int64, .double, .date, .uuid, .string, .decimal, .day: return true
     default: return false
     }
   }
@@ -100,6 +101,10 @@ private enum Operand {
     case let number as Double:
       guard number.isFinite, number != 0 else { return nil }
       self = .value(.double(number))
+    case let number as Decimal:
+      guard let number = RawDecimal(number) else { return nil }
+      self = .value(.decimal(number))
+    case let day as CalendarDay: self = .value(.day(day))
     case let id as UUID: self = .value(.uuid(id))
     case let text as String:
       guard text.isAloneInSwift else { return nil }
@@ -160,7 +165,7 @@ extension Value {
   /// Whether Swift orders values of this kind as a store does; not so for texts.
   fileprivate var hasSwiftOrder: Bool {
     switch self {
-    case .int, .double, .date: true
+    case .int, .double, .date, .decimal, .day: true
     default: false
     }
   }

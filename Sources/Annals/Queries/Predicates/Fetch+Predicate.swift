@@ -31,9 +31,9 @@ extension Fetch {
   /// not distinguish come in the order of later sort keys, or of their ids, in the last
   /// descriptor's direction.
   ///
-  /// Descriptors of numbers and dates become sort keys. With any other, such as one of a text, all
-  /// records found are read and sorted in memory. In a live view the sections' key counts more;
-  /// groups ignore such descriptors.
+  /// Descriptors of whole numbers, decimals, dates and days become sort keys. With any other, such
+  /// as one of a text, all records found are read and sorted in memory. In a live view the
+  /// sections' key counts more; groups ignore such descriptors.
   public func sorted(by descriptors: [SortDescriptor<R>]) -> Fetch {
     var copy = self
     copy.sortKeys = []
@@ -77,7 +77,7 @@ extension SortDescriptor where Compared: Record {
     guard let path = keyPath, let position = Compared.entity.position(of: path) else { return nil }
     let property = Compared.entity.properties[position]
     switch property.attribute.type {
-    case .int16, .int32, .int64, .date: break
+    case .int16, .int32, .int64, .date, .decimal, .day: break
     default: return nil
     }
     return RecordSortKey(SortKey(PropertyPath(property.name), isDescending: order == .reverse))

@@ -16,11 +16,16 @@ enum FuzzConditions {
         Attribute("count", .int32)
         Attribute("level", .double)
         Attribute("anything", .any)
+        Attribute("price", .decimal)
+        Attribute("due", .day)
         Relationship("place", to: "Place")
         Relationship("stops", to: "Place", isToMany: true)
         IndexDescription("title", [IndexElement("title")])
         IndexDescription("start", [IndexElement("start", isDescending: true), "count"])
         IndexDescription("level", ["level"])
+        IndexDescription("price", ["price", IndexElement("due", isDescending: true)])
+        IndexDescription("due", ["due"])
+        IndexDescription("anything", ["anything"])
         IndexDescription("place", ["place", "start"])
       }
     }
@@ -33,7 +38,12 @@ enum FuzzConditions {
             "start": .date(Timestamp(microseconds: Int64(number % 5) * 86_400_000_000)),
             "count": .int(Int64(number % 4)),
             "level": [.null, .double(-0.0), .double(0), .double(1.5)][number % 4],
-            "anything": [.null, .int(1), .string("1"), .bool(true), .double(1)][number % 5],
+            "anything": [
+              .null, .int(1), .string("1"), .bool(true), .double(1), .decimal(RawDecimal(1)),
+              .day(.latest),
+            ][number % 7],
+            "price": .decimal(RawDecimal(["0", "-1.5", "12.50", "1e164"][number % 4]) ?? .zero),
+            "due": .day(CalendarDay(["2019-10-06", "0000-02-29"][number % 2]) ?? .latest),
           ]
           if number % 3 > 0 { values["title"] = .string(["", "fog", "fog at dawn"][number % 3]) }
           if number % 7 > 1 { values["place"] = .object(ObjectReference(places[number % 2])) }
@@ -76,6 +86,8 @@ enum FuzzConditions {
 
   static let seeds = [
     #"title BEGINSWITH[cd] "fog" AND start BETWEEN {1970-01-01, 1970-01-03}"#,
+    #"price >= 12.50 AND due < 2019-10-07 OR anything == DECIMAL("1.0")"#,
+    #"due IN {DAY("2019-10-06"), today} AND price BETWEEN {-1.5e0, 1}"#,
     #"count IN {1, 3, nil} OR NOT (level <= 0 || level == 1.5e0)"#,
     #"place.name LIKE 'K*o\?' && anything != TRUE"#, "place == Place#1 OR place = nil",
     #"title BEGINSWITH 'fog' or title > "x\u{e9}""#, "`start` < 1970-01-02T10:00:00.5+02:00",

@@ -76,6 +76,8 @@ enum FuzzTexts {
       Entity("Post", displayName: "title") {
         Attribute("id", .uuid, isOptional: false, isUnique: true)
         Attribute("title", .string, validation: Validation(maximumLength: 9, oneOf: ["a", "b"]))
+        Attribute("price", .decimal, default: .decimal(RawDecimal("12.5") ?? .zero))
+        Attribute("due", .day, validation: Validation(minimum: .day(.earliest)))
         Attribute("n", .int16, default: 2, validation: Validation(minimum: -3, maximum: 3))
         Relationship("tags", to: "Post", isToMany: true)
         IndexDescription("both", ["title", "n"], isUnique: true)
