@@ -108,7 +108,8 @@ package struct HistoryExport {
       flush: { try HistoryExport.flush(&$0, write) })
   }
 
-  /// Writes `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`: every object as an insert.
+  /// Writes `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`: every object as an insert. Before
+  /// `changes` come the names of the `migrations` made up to there, if there are any.
   private mutating func writeBase(
     _ state: State, _ version: StoreVersion, _ write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
@@ -117,6 +118,12 @@ package struct HistoryExport {
     json.member("timestamp", version.base.timestamp.description)
     json.key("schema")
     json.verbatim(SchemaJSON.line(state.schema))
+    let migrations = version.migrations.filter { $0.number <= version.base.number }
+    if !migrations.isEmpty {
+      json.beginArray("migrations")
+      for migration in migrations { json.string(migration.name) }
+      json.endArray()
+    }
     json.beginArray("changes")
     let reader = version.reader(of: state)
     for entity in state.schema.entities where !entity.isRemoved {

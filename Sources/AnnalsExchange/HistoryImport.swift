@@ -49,7 +49,7 @@ package final class HistoryImport {
     var notes: [String] = []
     if hadEntities, let store { notes = store.schema.growth(since: schemaBefore) }
     notes += imported.kept
-    if let note = numbers.note { notes.append(note) }
+    notes += numbers.notes
     let (count, first) = reader.untaggedObjects
     if count > 0 {
       notes.append(
@@ -273,7 +273,8 @@ package final class HistoryImport {
     return opened
   }
 
-  /// Reads a base: `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`, in this order.
+  /// Reads a base: `{"base":N,"timestamp":…,"schema":…,"changes":[…]}`, in this order; before
+  /// `changes` there may be `migrations`.
   private func readBase() throws {
     guard store == nil, let (location, environment) = destination,
       try location.fileSystem.identity(of: location.path) == nil
@@ -291,8 +292,9 @@ package final class HistoryImport {
     }
     try expectMember("schema")
     let schema = try SchemaJSON.read(reader, reader.next())
-    try expectMember("changes")
+    let migrations = try readMigrationsAndChangesKey()
     try Store.create(location, base: base, timestamp: timestamp, environment: environment) {
+      try $0.draft.origin.note(migrations: migrations)
       imported.set(schema, of: nil)
       $0.draft.define(try imported.apply(to: $0, isNew: true))
       let changes = ChangeReading($0, keepsSchema: true)
@@ -306,6 +308,21 @@ package final class HistoryImport {
     }
     isNew = true
     _ = try opened()
+  }
+
+  /// Reads `migrations`, if it follows, and the name of the member `changes`.
+  private func readMigrationsAndChangesKey() throws(InputFault) -> [String] {
+    guard try reader.next() == .key else { throw reader.fault("`changes` should follow here") }
+    if reader.text.elementsEqual("changes".utf8) { return [] }
+    guard reader.text.elementsEqual("migrations".utf8) else {
+      throw reader.fault("`changes` should follow here")
+    }
+    var names: [String] = []
+    try reader.elements(reader.next(), of: "migrations") { item throws(InputFault) in
+      names.append(try reader.text(item, of: "migrations"))
+    }
+    try expectMember("changes")
+    return names
   }
 
   private func expectMember(_ name: String) throws(InputFault) {

@@ -12,6 +12,7 @@ import AnnalsState
 //
 // - `group` is the group of undo, `undoes` is what the transaction undoes: a number, or the first
 //   and the last of a group; `redoes` is the undo that it undoes.
+// - `migration` is the migration that it is: its name, or a list of names.
 // - Metadata are members of the line. Those with a reserved name are in `metadata`.
 // - `id` is the key. An object without a key has `row` instead. An insert has `row`, too, if the
 //   object is not in the row after the last one of its entity.
@@ -25,6 +26,7 @@ package enum TransactionMember {
   package static let reserved: Set<String> = [
     "n", "author", "context", "timestamp", "timestamp_us", "changes", "metadata", "schema", "base",
     "schemaChange", "token", "process", "pid", "lost", "erased", "group", "undoes", "redoes",
+    "migration",
   ]
 }
 
@@ -40,6 +42,7 @@ extension JSONWriter {
     if let lost = record.lost { member(lost: lost) }
     if let erasure = transaction.erasure { member(erased: erasure, transaction.schema) }
     members(of: transaction.undo)
+    member(migrations: transaction.migrations)
     let hidden = record.metadata.filter { TransactionMember.reserved.contains($0.key) }
     for entry in record.metadata where !TransactionMember.reserved.contains(entry.key) {
       key(entry.key)
@@ -103,6 +106,15 @@ extension JSONWriter {
     case .redoes(let number): member("redoes", number)
     case nil: break
     }
+  }
+
+  /// Writes the member `migration`, if there is any.
+  private mutating func member(migrations names: [String]) {
+    if names.count == 1 { return member("migration", names[0]) }
+    if names.isEmpty { return }
+    beginArray("migration")
+    for name in names { string(name) }
+    endArray()
   }
 
   /// Writes a value of metadata. JSON text is written as nested JSON, and read back as JSON text.

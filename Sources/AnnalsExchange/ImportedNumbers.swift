@@ -15,6 +15,8 @@ struct ImportedNumbers {
   private var runs: [Run] = []
   /// How many transactions undo or redo what was not imported.
   private var lostCount = 0
+  /// How many migrations were left out.
+  private var migrationCount = 0
 
   /// Notes that the transaction `number` was recorded as `recorded`. A number that does not rise
   /// names nothing any more: the lines are of several exports.
@@ -35,12 +37,25 @@ struct ImportedNumbers {
   /// Notes that a transaction undoes or redoes what was not imported.
   mutating func addLost() { lostCount += 1 }
 
-  /// What to tell of these; nil if there are none.
-  var note: String? {
-    guard lostCount > 0 else { return nil }
-    return lostCount == 1
-      ? "1 transaction undid or redid what was not imported, and is an ordinary one here"
-      : "\(lostCount) transactions undid or redid what was not imported, and are ordinary ones here"
+  /// Notes migrations that were not recorded.
+  mutating func addLeftOut(migrations count: Int) { migrationCount += count }
+
+  /// What to tell of these, a sentence each.
+  var notes: [String] {
+    var notes: [String] = []
+    if lostCount > 0 {
+      notes.append(
+        lostCount == 1
+          ? "1 transaction undid or redid what was not imported, and is an ordinary one here"
+          : "\(lostCount) transactions undid or redid what was not imported, and are ordinary ones "
+            + "here")
+    }
+    if migrationCount > 0 {
+      notes.append(
+        (migrationCount == 1 ? "1 migration is" : "\(migrationCount) migrations are")
+          + " not recorded as made, since the store has objects of its own")
+    }
+    return notes
   }
 
   /// The act by the numbers of this store; nil if not all that it names was imported.

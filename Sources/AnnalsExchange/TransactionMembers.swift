@@ -17,6 +17,7 @@ struct TransactionMembers {
   private var hasChanges = false
   private var group: String?
   private var act: UndoRecord.Act?
+  private var migrations: [String] = []
 
   init() {}
 
@@ -47,6 +48,7 @@ struct TransactionMembers {
       if token != .null { microseconds = try reader.whole(token, of: name) }
     case "metadata": try readMetadata(reader)
     case "group", "undoes", "redoes": try readUndo(name, reader)
+    case "migration": try readMigration(name, reader)
     case "schema", "schemaChange", "base":
       throw reader.fault("`\(name)` is the first member of a line of its own")
     default: try add(name, reader.next(), reader)
@@ -82,11 +84,39 @@ struct TransactionMembers {
       transaction.metadata["erased"] = nil
       transaction.draft.origin.note(erasure)
     }
+    try applyMigrations(to: transaction, reader, isKept: expected != nil, &numbers)
     try applyUndo(to: transaction, reader, isKept: number == expected, &numbers)
     // A gap of an export may lack required values. Other programs may use the name `lost` for
     // something else.
     if case .json(let text) = metadata["lost"], text.hasPrefix(#"{"first":"#) {
       transaction.draft.origin.allowsMissing = true
+    }
+  }
+
+  /// Reads the names of migrations. A value of another kind is metadata of that name.
+  private mutating func readMigration(_ name: String, _ reader: JSONReader) throws(InputFault) {
+    let token = try reader.next()
+    switch token {
+    case .string: migrations = [String(decoding: reader.text, as: UTF8.self)]
+    case .beginArray:
+      try reader.elements(token, of: name) { item throws(InputFault) in
+        migrations.append(try reader.text(item, of: name))
+      }
+    default: try add(name, token, reader)
+    }
+  }
+
+  /// Records the migrations in a store that has only the transactions of the lines. Another one has
+  /// made its own, or has objects that they did not change.
+  private func applyMigrations(
+    to transaction: WriteTransaction, _ reader: JSONReader, isKept: Bool,
+    _ numbers: inout ImportedNumbers
+  ) throws(InputFault) {
+    guard isKept else { return numbers.addLeftOut(migrations: migrations.count) }
+    do throws(AnnalsError) {
+      try transaction.draft.origin.note(migrations: migrations)
+    } catch {
+      throw reader.fault(error.message)
     }
   }
 

@@ -3,8 +3,8 @@ import AnnalsModel
 import AnnalsState
 
 // Whether a definition in lines can take the place of the store's. Lines are input: a definition
-// that does not fit the values in the store would damage it. Whether objects lack a relationship
-// that becomes required is checked when the transaction ends.
+// that does not fit the values in the store would damage it. Whether objects lack what becomes
+// required is checked when the transaction ends.
 
 extension WriteTransaction {
   /// Whether a store may make this definition that one: nothing is gone, what is new has new
@@ -23,10 +23,7 @@ extension WriteTransaction {
           return false
         }
       } else {
-        let isPossible =
-          attribute.isOptional || attribute.isRemoved || !hasObjects
-          || attribute.defaultValue != nil
-        guard isPossible, attribute.number >= old.nextPropertyNumber else { return false }
+        guard attribute.number >= old.nextPropertyNumber else { return false }
       }
     }
     guard known == old.attributes.count else { return false }
@@ -35,9 +32,7 @@ extension WriteTransaction {
       if let former = old.relationships.first(where: { $0.number == relationship.number }) {
         known += 1
         guard try canRedefine(former, as: relationship, of: old.number) else { return false }
-      } else if relationship.number < old.nextPropertyNumber
-        || relationship.isRequired && hasObjects
-      {
+      } else if relationship.number < old.nextPropertyNumber {
         return false
       }
     }

@@ -352,6 +352,11 @@ package struct SalvageRun {
     record.schemaChange = newState.schema.entities.filter {
       state.schema.entity(numbered: $0.number) != $0
     }.map(EntityChange.init)
+    let made = target.migrations
+    let lost = (gap.directory?.migrations ?? []).filter {
+      $0.number <= gap.last && made.named($0.name) == nil
+    }
+    MigrationCodec.append(lost.map(\.name), to: &record.extensions)
     var old = state
     if !record.schemaChange.isEmpty { old.changeSchema(record.schemaChange) }
     let changes = try ChangeBatch(from: old, to: newState)

@@ -101,6 +101,7 @@ struct SalvagedBase {
         number: number, timestamp: old?.timestamp ?? maximum ?? run.firstTimestamp,
         maximumTimestamp: maximum ?? run.firstTimestamp, openingID: old?.openingID ?? 0)
       base.log?.gaps = directory.gaps.filter { $0.last <= number }
+      base.log?.migrations.removeAll { $0.number > number }
       base.log?.nextLargeValueNumber = old?.nextLargeValueNumber ?? 1
       base.offset = run.firstOffset
       base.isRebuilt = true

@@ -36,9 +36,9 @@ struct SecondReaderTests {
     let large = [4, 7, 8, 9].map { $0 | 16 }
     let all: [String: [Int]] = [
       "frame of kind": [1, 2, 3, 4, 5, 7, 8, 11, 14], "frame flag": [1, 2],
-      "required feature": [1, 2], "optional feature": [32, 33, 34, 35, 36],
+      "required feature": [1, 2], "optional feature": [32, 33, 34, 35, 36, 37],
       "value of tag": Array(0...12) + large + [11 | 32, 64, 65],
-      "transaction tag": Array(1...4), "undo kind": [1, 2], "directory tag": Array(1...6),
+      "transaction tag": Array(1...5), "undo kind": [1, 2], "directory tag": Array(1...7),
       "directory flag": [1, 2],
       "entity flag": [1, 2, 4, 8], "attribute flag": [1, 2, 4, 8, 16, 32, 64],
       "attribute type": Array(1...9) + Array(13...17), "validation flag": [1, 2, 4, 8, 16],

@@ -46,7 +46,7 @@ struct RandomBatch {
       }
     }
     if random.chance(30) { record.schemaChange = SampleSchema.entities.map(EntityChange.init) }
-    if random.chance(30) { record.extensions = [5, 2, 0xAA, 0xBB, 9, 0] }
+    if random.chance(30) { record.extensions = [6, 2, 0xAA, 0xBB, 9, 0] }
   }
 
   private mutating func addChange(to batch: inout ChangeBatch) {

@@ -10,6 +10,10 @@ enum SampleDirectory {
     result.openingID = 0xFEED_FACE_CAFE_BEEF
     result.changeCount = 12_345
     result.clockJumps = 2
+    result.migrations = [
+      MigrationRecord(name: "split the name", number: 7),
+      MigrationRecord(name: "dates", number: 900),
+    ]
     result.isBase = true
     result.schema = Schema(entities: SampleSchema.entities)
     result.names.entries = ["ann", "share sheet"]

@@ -19,7 +19,7 @@ struct Bench {
     draft = Draft(
       TransactionOrigin(), base: state, number: 0, working: state, store: Bench.store,
       records: BoundRecords(
-        bindings: RecordBindings(), schema: schema, schemaVersion: 0, history: []),
+        bindings: RecordBindings(), schema: schema, schemaVersion: 0, history: [], migrations: []),
       largeValues: largeValues)
   }
 

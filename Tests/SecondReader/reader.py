@@ -550,7 +550,7 @@ def need_features(c):
     for bit in range(64):
         if required >> bit & 1:
             met("required feature", bit)
-        if optional >> bit & 1 and bit in (32, 33, 34, 35, 36):
+        if optional >> bit & 1 and bit in (32, 33, 34, 35, 36, 37):
             met("optional feature", bit)
     return required, optional
 
@@ -608,7 +608,7 @@ class Details:
     def __init__(self, c=None):
         self.names, self.opening, self.metadata, self.schema, self.gap = None, None, [], [], None
         self.clock_jump, self.flags, self.erased = False, 0, None
-        self.group, self.undo = None, None
+        self.group, self.undo, self.migrations = None, None, []
         if c is None:
             return
         flags = self.flags = c.u8()
@@ -637,7 +637,7 @@ class Details:
             need(area, "an empty extension area")
             self.clock_jump = 1 in area
             for tag in area:
-                if tag in (1, 2, 3, 4):
+                if tag in (1, 2, 3, 4, 5):
                     met("transaction tag", tag)
             need(not area.get(1), "a clock jump that says more")
             if 2 in area:
@@ -647,6 +647,8 @@ class Details:
                 self.group = bytes(area[3]).decode("utf-8")
             if 4 in area:
                 self.undo = undo(Cursor(area[4]))
+            if 5 in area:
+                self.migrations = [migration_name(n) for n in bytes(area[5]).split(b"\n")]
         if flags & 32:
             self.gap = Gap(c)
 
@@ -664,6 +666,15 @@ def erasure(c):
     need(reason, "an erasure without a reason")
     c.finish("an erasure")
     return targets, reason
+
+
+def migration_name(name):
+    """The name of a migration, from its bytes."""
+    need(0 < len(name) <= 255 and min(name) >= 0x20, "the name of a migration")
+    try:
+        return bytes(name).decode("utf-8")
+    except UnicodeDecodeError:
+        raise Damage("the name of a migration that is not UTF-8")
 
 
 def undo(c):
@@ -1302,7 +1313,7 @@ class Checkpoint:
         increasing([e[0] for e in self.entities], "entities of a checkpoint")
         area = extension_area(c)
         for tag in area:
-            if tag <= 6:
+            if tag <= 7:
                 met("directory tag", tag)
         self.jumps, self.older = 0, None
         if 1 in area:
@@ -1343,6 +1354,14 @@ class Checkpoint:
             end = max([ref[0] + n for ref, n in zip(refs, frames)] + [LOG_START])
             need(sum(frames) <= end - LOG_START, "tombstones that overlap")
             self.tombstones = (after, refs)
+        self.migrations = []
+        if 7 in area:
+            item = Cursor(area[7])
+            while item.at < item.end:
+                made = item.number()
+                self.migrations.append((made, migration_name(item.sized())))
+            numbers = [n for n, _ in self.migrations]
+            need(numbers and numbers == sorted(numbers) and 0 < numbers[0] and numbers[-1] <= self.number, "the migrations of a checkpoint")
         c.finish("a checkpoint")
         need(self.chunk_length <= self.chunk_end - LOG_START, "chunks that overlap")
 
@@ -1996,6 +2015,10 @@ def command_list(file):
     return "".join(out).encode("utf-8")
 
 
+def base_migrations(file):
+    return Checkpoint(file, file.base_checkpoint).migrations if file.base_checkpoint else []
+
+
 def base_jumps(file):
     return Checkpoint(file, file.base_checkpoint).jumps if file.base_checkpoint else 0
 
@@ -2013,6 +2036,8 @@ def command_check(file):
     values += [v for c in checkpoints.values() for e in c.state().objects.values() for o in e.values() for v in o.values()]
     need(file.required & 2 or not any(v and v[0] == ERASED for v in values), "an erased value, which was not announced")
     need(file.optional & 1 << 36 or not any(t.details.group or t.details.undo for t, _ in found), "an undo that was not announced")
+    migrations = list(base_migrations(file))
+    need(file.optional & 1 << 37 or not (migrations or any(t.details.migrations for t, _ in found)), "a migration that was not announced")
     for offset, c in checkpoints.items():
         if c.older:
             need(c.older[0] in checkpoints and checkpoints[c.older[0]].number == c.older[1], "an older checkpoint that is not there")
@@ -2036,6 +2061,7 @@ def command_check(file):
         need(c.greatest == greatest, where + ": another greatest timestamp")
         need(c.consumers == file.consumers_at[c.offset], where + ": other consumers")
         need(c.retention == file.retention_at[c.offset], where + ": another retention")
+        need(c.migrations == migrations, where + ": other migrations")
         need(c.jumps == jumps, where + ": %d clock jumps, not %d" % (c.jumps, jumps))
         need(c.changes == changes, where + ": %d changes, not %d" % (c.changes, changes))
         for number, offset, length in c.large_values:
@@ -2055,6 +2081,9 @@ def command_check(file):
         state.apply(t)
         changes += len(t.changes)
         jumps += t.details.clock_jump
+        for name in t.details.migrations:
+            need(name not in [n for _, n in migrations], "the migration %r twice" % name)
+            migrations.append((t.number, name))
         greatest = max(greatest, t.timestamp)
         stamp = t.timestamp
         if t.details.schema:

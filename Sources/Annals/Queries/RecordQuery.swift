@@ -182,6 +182,11 @@ extension RecordQuery {
       guard let now = entity else { return path }
       let property = properties.first { $0.name.hasSameBytes(as: name) }
       let isLast = place == path.names.count - 1
+      if isLast, let property, let then = past.entity(numbered: now.number),
+        let former = property.formerName(in: now, then)
+      {
+        return PropertyPath(names + [former])
+      }
       // A function behind several objects: what follows is of each.
       if isSeveral, path.isFunction(at: place) {
         names.append(name)

@@ -49,6 +49,24 @@ extension [SchemaHistoryEntry] {
   }
 }
 
+extension [SchemaHistoryEntry] {
+  /// The transaction that last gave this name to a property of the entity, or took it away; nil if
+  /// that is not known.
+  func lastChange(of name: String, in entity: Entity) -> Int64? {
+    var number: PropertyNumber?
+    var last: Int64?
+    var schema = Schema()
+    for (place, entry) in enumerated() {
+      schema.apply(entry.change)
+      let now = schema.entity(numbered: entity.number)?.propertyNumber(named: name)
+      // The first entry may be the whole schema of a base.
+      if now != number, place > 0 { last = entry.number }
+      number = now
+    }
+    return last
+  }
+}
+
 extension AnnalsError {
   /// The error, with what it is that the store has in place of the names that it lacks: their new
   /// name, or those that a program may have meant to rename.

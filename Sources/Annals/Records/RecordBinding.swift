@@ -27,7 +27,9 @@ package final class RecordBinding<R: Record>: Sendable {
   ///
   /// Throws `.invalidSchema` if the store has no such entity. The store may lack properties: they
   /// read as nil or their default, and nothing can be written.
-  package init(schema: Schema, history: [SchemaHistoryEntry] = []) throws(AnnalsError) {
+  package init(
+    schema: Schema, history: [SchemaHistoryEntry] = [], migrations: [MigrationRecord] = []
+  ) throws(AnnalsError) {
     record = R.entity
     fields = record.fields
     isStored = record.isStored
@@ -41,7 +43,8 @@ package final class RecordBinding<R: Record>: Sendable {
       ])
     }
     layout = RecordLayout(
-      stored, name: record.name, properties: record.properties, history: history)
+      stored, name: record.name, properties: record.properties, history: history,
+      migrations: migrations)
     dates = RecordBinding.dates(of: record, layout)
     exchange = ExchangeCheck(record.fields)
   }
@@ -233,14 +236,16 @@ extension RecordBindings {
   /// `version` identifies the schema: the number of the transaction that changed it last. Throws
   /// `.invalidSchema` if the store has no such entity.
   package func binding<R: Record>(
-    of type: R.Type, schema: Schema, version: Int64, history: [SchemaHistoryEntry] = []
+    of type: R.Type, schema: Schema, version: Int64, history: [SchemaHistoryEntry] = [],
+    migrations: [MigrationRecord] = []
   ) throws(AnnalsError) -> RecordBinding<R> {
     let key = ObjectIdentifier(type)
     if let known = binding(for: key, version: version) {
       // The key guarantees the type; a cast would look up the metadata of both.
       return unsafeDowncast(known, to: RecordBinding<R>.self)
     }
-    let binding = try RecordBinding<R>(schema: schema, history: history)
+    let binding = try RecordBinding<R>(
+      schema: schema, history: history, migrations: migrations)
     keep(binding, for: key, version: version)
     return binding
   }

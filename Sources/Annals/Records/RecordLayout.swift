@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsModel
+import AnnalsState
 
 /// The layout of a record type in a store: its properties, found by name in the store's newest
 /// schema and from then on by number, so that renamed properties are found in the past.
@@ -21,8 +22,12 @@ package final class RecordLayout: Sendable {
   let valuesWhenErased: ContiguousArray<ErasedValue?>
   /// The names of the properties that the store lacks.
   package let missing: [String]
-  /// Why the store lacks properties that it once had, by the name in the record type.
+  /// Why the store lacks properties that it once had, or has them by another type, by the name in
+  /// the record type.
   let reasonsMissing: [String: String]
+  /// Properties that the store had by the name and the type of the record, and that are removed: of
+  /// those that it now lacks, or has by another type. By the place in the record type.
+  private let formers: [Int: PropertyNumber]
   /// The attributes that only the store has and that have a default, which a new object gets.
   let others: ContiguousArray<(property: PropertyNumber, value: Value)>
   /// Whether a value read back may differ from the one written: dates are rounded to microseconds,
@@ -31,7 +36,7 @@ package final class RecordLayout: Sendable {
 
   init(
     _ stored: Entity, name: String, properties: ContiguousArray<PropertyDefinition>,
-    history: [SchemaHistoryEntry]
+    history: [SchemaHistoryEntry], migrations: [MigrationRecord] = []
   ) {
     entity = stored.number
     entityName = name
@@ -39,7 +44,9 @@ package final class RecordLayout: Sendable {
     var attributes: ContiguousArray<Attribute?> = []
     var defaults: ContiguousArray<Value> = []
     var missing: [String] = []
-    for property in properties {
+    var formers: [Int: PropertyNumber] = [:]
+    var reasons: [String: String] = [:]
+    for (place, property) in properties.enumerated() {
       var column = RecordColumn(property)
       var meaning = property.attribute.isOptional ? nil : property.attribute.defaultValue
       let attribute = property.relationship == nil ? stored.attribute(named: property.name) : nil
@@ -53,6 +60,13 @@ package final class RecordLayout: Sendable {
       } else {
         missing.append(property.name)
       }
+      if !property.fits(stored) {
+        formers[place] = property.former(in: stored)
+        let isMissing = missing.last?.hasSameBytes(as: property.name) ?? false
+        let former = isMissing ? history.formerProperty(property.name, of: stored) : nil
+        reasons[property.name] =
+          migrations.reason(property.name, of: stored, history) ?? former?.reason("property")
+      }
       let value = meaning ?? .null
       column.hasDefault = !value.isNull
       columns.append(column)
@@ -63,14 +77,78 @@ package final class RecordLayout: Sendable {
     self.attributes = attributes
     self.defaults = defaults
     self.missing = missing
-    reasonsMissing = missing.reduce(into: [:]) { reasons, name in
-      reasons[name] = history.formerProperty(name, of: stored)?.reason("property")
-    }
+    self.formers = formers
+    reasonsMissing = reasons
     roundsValues = columns.contains { $0.tag == .date || $0.isRelationship }
     names = ContiguousArray(properties.map(\.name))
     valuesWhenErased = ContiguousArray(properties.map(\.valueWhenErased))
     others = ContiguousArray(
       stored.defaults.filter { other in !columns.contains { $0.property == other.property } })
+  }
+}
+
+extension RecordLayout {
+  /// The number of the property at a place in the record type, for a state: in one from before a
+  /// migration changed its type, that which it had then. 0 if there is none.
+  func property(at place: Int, in state: State) -> PropertyNumber {
+    let now = columns[place].property
+    guard !formers.isEmpty, let former = formers[place],
+      let then = state.schema.entity(numbered: entity), then.isLive(former)
+    else { return now }
+    return former
+  }
+}
+
+extension PropertyDefinition {
+  /// The name that the property has in an older schema, where the entity `now` of the newest lacks
+  /// it, or has it by another type; nil if both have it, or neither has.
+  func formerName(in now: Entity, _ then: Entity) -> String? {
+    guard !fits(now), let number = former(in: now), then.isLive(number) else { return nil }
+    return then.propertyName(number)
+  }
+
+  /// Whether the stored entity has the property by this name, with values that it can read.
+  fileprivate func fits(_ stored: Entity) -> Bool {
+    if relationship != nil { return stored.relationship(named: name) != nil }
+    return stored.attribute(named: name).map(fits) ?? false
+  }
+
+  private func fits(_ stored: Attribute) -> Bool {
+    stored.type.widens(to: attribute.type) || attribute.type.widens(to: stored.type)
+  }
+
+  /// The newest removed property of this name that it can read.
+  fileprivate func former(in stored: Entity) -> PropertyNumber? {
+    if relationship != nil {
+      return stored.relationships.last {
+        $0.isRemoved && $0.name.hasSameBytes(as: name)
+          && $0.isToMany == relationship?.isToMany
+      }?.number
+    }
+    return stored.attributes.last {
+      $0.isRemoved && $0.name.hasSameBytes(as: name) && fits($0)
+    }?.number
+  }
+}
+
+extension Entity {
+  /// Whether the entity has a property of this number that is not removed.
+  fileprivate func isLive(_ number: PropertyNumber) -> Bool {
+    attributes.contains { $0.number == number && !$0.isRemoved }
+      || relationships.contains { $0.number == number && !$0.isRemoved }
+  }
+}
+
+extension [MigrationRecord] {
+  /// Which migration took a name away from the property that a program expects, in words; nil if
+  /// none is known to have.
+  fileprivate func reason(
+    _ name: String, of stored: Entity, _ history: [SchemaHistoryEntry]
+  ) -> String? {
+    guard !isEmpty, let number = history.lastChange(of: name, in: stored) else { return nil }
+    return first { $0.number == number }.map {
+      "the migration \"\($0.name)\" (transaction \($0.number)) changed it"
+    }
   }
 }
 

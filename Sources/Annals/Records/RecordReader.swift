@@ -61,7 +61,8 @@ public struct RecordReader {
       wanted.map { index in
         let column = layout.columns[index]
         return WantedColumn(
-          column.isRelationship ? nil : table?.column(of: column.property),
+          column.isRelationship
+            ? nil : table?.column(of: layout.property(at: index, in: state)),
           hasDefault: column.hasDefault)
       })
     if rows.count >= RecordReader.manyObjects {
@@ -234,14 +235,14 @@ public struct RecordReader {
       let found = cell.rowCell
       if let value = V._read(StoredCell(found.cell, in: found.arena)) { return value }
     }
-    return try nextIndirect(column)
+    return try nextIndirect()
   }
 
   /// Stops reading at the last property: its stored value does not fit the type.
   @usableFromInline
   mutating func refuseLast(as type: any Any.Type) -> Stop {
     cursor -= 1
-    let stored = try? state.value(layout.entity, row, layout.columns[index].property)
+    let stored = try? state.value(layout.entity, row, layout.property(at: index, in: state))
     return stop(unreadable(stored ?? .null, as: type))
   }
 
@@ -249,12 +250,10 @@ public struct RecordReader {
   var error: AnnalsError { fault ?? AnnalsError(.unreadableRecord, "\(name) is unreadable") }
 
   /// Reads a property that is a large value, a default, or unreadable.
-  private mutating func nextIndirect<V: AttributeValue>(
-    _ column: RecordColumn
-  ) throws(Stop) -> V {
+  private mutating func nextIndirect<V: AttributeValue>() throws(Stop) -> V {
     let stored: Value
     do throws(StateFault) {
-      stored = try state.value(layout.entity, row, column.property)
+      stored = try state.value(layout.entity, row, layout.property(at: index, in: state))
     } catch {
       throw stop(AnnalsError(error))
     }
@@ -294,12 +293,12 @@ public struct RecordReader {
 
   /// Reads a relationship. A to-one relationship to a deleted object reads as nil.
   private mutating func relationship<V: AttributeValue>() throws(Stop) -> V {
-    let column = layout.columns[index]
+    let property = layout.property(at: index, in: state)
     var objects: [ObjectID] = []
     var isErased = false
     var gone: ObjectReference?
     do throws(StateFault) {
-      switch try state.value(layout.entity, row, column.property) {
+      switch try state.value(layout.entity, row, property) {
       case .object(let target):
         if try state.contains(target.entity, target.row) {
           objects.append(id(target))
@@ -385,8 +384,8 @@ public struct RecordReader {
       value.isNull
       ? "has no value, and the record's property is not optional"
         + (reason.isEmpty ? "; make it so, or give it a `.default(…)`" : reason)
-      : "is \(value.shortDescription) (\(value.tag)), which is no \(type). Objects by name, as "
-        + "`Snapshot.object(_:)` returns them, have every value"
+      : "is \(value.shortDescription) (\(value.tag)), which is no \(type)\(reason). Objects by "
+        + "name, as `Snapshot.object(_:)` returns them, have every value"
     return AnnalsError(.unreadableRecord, "\(place) \(what)")
   }
 }

@@ -67,7 +67,8 @@ extension BoundRecords {
   /// The record type, bound to the newest schema.
   package func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
     try bindings.binding(
-      of: type, schema: schema, version: schemaVersion, history: history)
+      of: type, schema: schema, version: schemaVersion, history: history,
+      migrations: migrations)
   }
 }
 

@@ -7,39 +7,45 @@ extension Store {
   ///
   /// Throws as `init(path:schema:)` does.
   public convenience init(
-    path: String, records: any Record.Type..., options: StoreOptions = StoreOptions(),
-    environment: StoreEnvironment = .system
+    path: String, records: any Record.Type..., migrations: [Migration] = [],
+    options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
   ) throws(AnnalsError) {
-    try self.init(.file(path), records: records, options: options, environment: environment)
+    try self.init(
+      .file(path), records: records, migrations, options: options, environment: environment)
   }
 
   /// As `init(path:records:)`, in a file or in memory.
   public convenience init(
-    _ location: StoreLocation, records: any Record.Type...,
+    _ location: StoreLocation, records: any Record.Type..., migrations: [Migration] = [],
     options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
   ) throws(AnnalsError) {
-    try self.init(location, records: records, options: options, environment: environment)
+    try self.init(
+      location, records: records, migrations, options: options, environment: environment)
   }
 
   /// Opens a store as `init(path:records:)` does, runs `body`, and closes the store, even if `body`
   /// throws.
   @discardableResult
   public static func with<R>(
-    path: String, records: any Record.Type..., options: StoreOptions = StoreOptions(),
-    environment: StoreEnvironment = .system, _ body: (Store) throws -> R
+    path: String, records: any Record.Type..., migrations: [Migration] = [],
+    options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system,
+    _ body: (Store) throws -> R
   ) throws -> R {
     let store = try Store(
-      .file(path), records: records, options: options, environment: environment)
+      .file(path), records: records, migrations, options: options, environment: environment)
     return try store.closing { try body(store) }
   }
 
   private convenience init(
-    _ location: StoreLocation, records: [any Record.Type], options: StoreOptions,
-    environment: StoreEnvironment
+    _ location: StoreLocation, records: [any Record.Type], _ migrations: [Migration],
+    options: StoreOptions, environment: StoreEnvironment
   ) throws(AnnalsError) {
     try self.init(
-      location, creates: !options.isReadOnly, options: options, environment: environment)
-    try discardingIfUnused { () throws(AnnalsError) in try require(records) }
+      location, creates: !options.isReadOnly, declaring: migrations.map(\.name), options: options,
+      environment: environment)
+    try discardingIfUnused { () throws(AnnalsError) in
+      try adopt(Schema(records: records), Schema.edits(of: records), migrations)
+    }
   }
 
   /// Applies the renames that these record types declare, and adds to the store's schema what it

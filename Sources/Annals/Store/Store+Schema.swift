@@ -48,7 +48,7 @@ extension Store {
       change = try AnnalsError.schema(
         state, adding: schema, edits, timesDeclared: timesDeclared, history)
     } catch {
-      throw error.tellingOfFormerNames(state.schema, schema, history)
+      throw telling(error, of: schema)
     }
     guard !change.isEmpty else {
       version.records.bindings.declarations.note(schema, hasEffect: false)

@@ -23,8 +23,11 @@ public final class Store: Sendable {
   private let creation: Creation?
   /// The options that the store was opened with.
   public let options: StoreOptions
+  /// The names of the migrations that the program declared; nil for an opening without a schema.
+  let declaredMigrations: [String]?
   /// What this opening found wrong in the file, and could read past: the rest of a transaction that
   /// a crash cut short, an unusable root slot or checkpoint, damage if `readsUpToDamage` allows it.
+  /// Notes migrations that the program does not know, or that a store opened for reading lacks.
   /// Empty for a sound file. Does not change, even when the next commit has repaired the file.
   public let findings: [StoreFinding]
 
@@ -33,25 +36,30 @@ public final class Store: Sendable {
   ///
   /// An empty file counts as missing: the new store gets its mode and owner.
   ///
-  /// Costs reading the newest checkpoint's directory and the log after it, not the history. Throws
+  /// Makes the `migrations` that the store has not made; see `Migration`. Costs these, and reading
+  /// the newest checkpoint's directory and the log after it, not the history. Throws
+  /// `.migrationFailed` if one failed, of which no trace remains, but those before it stay;
   /// `.invalidSchema` if the store's schema contradicts what the program needs, `.notAnAnnalsFile`,
   /// `.newerVersion`, `.damaged`, `.busy`, or `.io`. Then the file is unchanged; if it did not
   /// exist, it still does not.
   public convenience init(
-    path: String, schema: Schema, options: StoreOptions = StoreOptions(),
-    environment: StoreEnvironment = .system
+    path: String, schema: Schema, migrations: [Migration] = [],
+    options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
   ) throws(AnnalsError) {
-    try self.init(.file(path), schema: schema, options: options, environment: environment)
+    try self.init(
+      .file(path), schema: schema, migrations: migrations, options: options,
+      environment: environment)
   }
 
   /// As `init(path:schema:)`, in a file or in memory.
   public convenience init(
-    _ location: StoreLocation, schema: Schema, options: StoreOptions = StoreOptions(),
-    environment: StoreEnvironment = .system
+    _ location: StoreLocation, schema: Schema, migrations: [Migration] = [],
+    options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
   ) throws(AnnalsError) {
     try self.init(
-      location, creates: !options.isReadOnly, options: options, environment: environment)
-    try discardingIfUnused { () throws(AnnalsError) in try require(schema) }
+      location, creates: !options.isReadOnly, declaring: migrations.map(\.name), options: options,
+      environment: environment)
+    try discardingIfUnused { () throws(AnnalsError) in try adopt(schema, [], migrations) }
   }
 
   /// Opens an existing store at the path with its own schema; never creates one.
@@ -64,8 +72,10 @@ public final class Store: Sendable {
   }
 
   /// Opens a store; if there is none and `creates` is set, creates an empty one without a schema.
+  /// `declared` names the program's migrations; nil for an opening without a schema.
   package init(
-    _ location: StoreLocation, creates: Bool, options: StoreOptions = StoreOptions(),
+    _ location: StoreLocation, creates: Bool, declaring declared: [String]? = nil,
+    options: StoreOptions = StoreOptions(),
     environment: StoreEnvironment = .system
   ) throws(AnnalsError) {
     let log: LogFile
@@ -83,7 +93,11 @@ public final class Store: Sendable {
     self.creation = creation
     self.options = options
     self.environment = environment
-    findings = StoreFinding.list(log.report)
+    declaredMigrations = declared
+    findings =
+      StoreFinding.list(log.report)
+      + StoreFinding.list(
+        version.migrations, declared: declared, isReadOnly: options.isReadOnly)
     writer = StoreWriter(
       log: log, newest: version, options: options, now: environment.clock,
       run: location.commitRun.map(CommitRun.init(length:)))
@@ -100,15 +114,20 @@ public final class Store: Sendable {
   /// With a schema as `init(path:schema:)`; without one as `init(path:)`, which never creates.
   @discardableResult
   public static func with<R>(
-    path: String, schema: Schema? = nil, options: StoreOptions = StoreOptions(),
-    environment: StoreEnvironment = .system, _ body: (Store) throws -> R
+    path: String, schema: Schema? = nil, migrations: [Migration] = [],
+    options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system,
+    _ body: (Store) throws -> R
   ) throws -> R {
     let location = StoreLocation.file(path)
     let creates = schema != nil && !options.isReadOnly
-    let store = try Store(location, creates: creates, options: options, environment: environment)
+    let declared = schema.map { _ in migrations.map(\.name) }
+    let store = try Store(
+      location, creates: creates, declaring: declared, options: options, environment: environment)
     return try store.closing {
       if let schema {
-        try store.discardingIfUnused { () throws(AnnalsError) in try store.require(schema) }
+        try store.discardingIfUnused { () throws(AnnalsError) in
+          try store.adopt(schema, [], migrations)
+        }
       }
       return try body(store)
     }

@@ -220,6 +220,9 @@ extension FrameDescription {
     case .redoes(let number): result.add("redoes", number)
     case nil: break
     }
+    for name in MigrationCodec.names(of: record) {
+      result.add("migration", QuotedText.short(name))
+    }
     if !record.extensions.isEmpty { result.add("extensions", record.extensions.count) }
   }
 
@@ -303,6 +306,9 @@ extension FrameDescription {
     if directory.openingID != 0 { result.add("opening id", String(directory.openingID, radix: 16)) }
     result.add("changes", directory.changeCount)
     if directory.clockJumps != 0 { result.add("clock jumps", directory.clockJumps) }
+    for migration in directory.migrations.prefix(maximumItems) {
+      result.add("migration", "\(QuotedText.short(migration.name)), by \(migration.number)")
+    }
     if let previous = directory.previousCheckpoint {
       result.add("checkpoint before", "\(previous.offset), as of \(previous.number)")
     }

@@ -166,6 +166,7 @@ extension StoreWriter {
       knownRules: isKnown ? knownRules : [])
     validation.allowsDangling = draft.origin.allowsDangling
     validation.allowsMissing = draft.origin.allowsMissing
+    validation.isOfMigration = draft.origin.isMigration
     validation.earlier = draft.earlier
     return validation
   }

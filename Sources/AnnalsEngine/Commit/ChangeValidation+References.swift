@@ -32,15 +32,17 @@ extension ChangeValidation {
   }
 
   /// Adds violations for all objects that break a rule of a relationship which an earlier schema
-  /// did not have: that there is one, or how many there are. O(objects) for each such relationship.
+  /// did not have: that there is one, or how many there are; and for those that lack a value of an
+  /// attribute which that did not require. O(objects) for each such property.
   mutating func checkNarrowed(
     _ number: EntityNumber, since before: Schema
   ) throws(AnnalsError) {
     guard !allowsMissing, let rules = rules(of: number), !rules.entity.isRemoved else { return }
+    try checkNewlyRequired(rules, since: before)
     let known = before.entity(numbered: number)?.relationships ?? []
     for relationship in rules.entity.relationships {
       let old = known.first { $0.number == relationship.number }
-      let isNew = relationship.isRequired && old?.isRequired != true
+      let isNew = relationship.isRequired && old?.isRequired != true && !isOfMigration
       let isLimited = relationship.hasCountLimit && !relationship.isLooser(than: old)
       guard isNew || isLimited else { continue }
       let reported = Set(
@@ -55,6 +57,27 @@ extension ChangeValidation {
           try state.value(number, row, relationship.number).isNull
         }) {
           add(rules, object, relationship.number, .required, .null)
+        }
+      }
+    }
+  }
+}
+
+extension ChangeValidation {
+  private mutating func checkNewlyRequired(
+    _ rules: EntityRules, since before: Schema
+  ) throws(AnnalsError) {
+    guard !isOfMigration, let old = before.entity(numbered: rules.entity.number) else { return }
+    for attribute in rules.entity.attributes where attribute.mustHaveValue {
+      if old.attribute(numbered: attribute.number)?.isOptional == false { continue }
+      var rows = state.rows(of: old.number)
+      while let row = try AnnalsError.translating({ try rows.next() }) {
+        let isMissing = try AnnalsError.translating {
+          try state.value(old.number, row, attribute.number).isNull
+        }
+        if isMissing {
+          let object = ObjectReference(entity: old.number, row: row)
+          add(rules, object, attribute.number, .required, .null)
         }
       }
     }

@@ -17,6 +17,8 @@ struct ChangeValidation {
   var allowsDangling = false
   /// Whether required values may be missing.
   var allowsMissing = false
+  /// Whether what becomes required is checked elsewhere, at the end of the last migration.
+  var isOfMigration = false
   /// The earlier state that the changes are based on or restore; nil for none. What an object
   /// refers to there may have been deleted since.
   var earlier: State?

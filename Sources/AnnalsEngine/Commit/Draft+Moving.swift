@@ -92,6 +92,7 @@ extension Draft {
     let target = moves[object] ?? object
     let isKept = try exists(object, in: base)
     guard let entity = result.schema.entity(numbered: object.entity) else { return }
+    try requireNothingLost(of: object, isKept: isKept, in: entity)
     for property in entity.readableProperties {
       if isKept {
         let isSame = try AnnalsError.translating {
@@ -106,6 +107,28 @@ extension Draft {
       result.touch(target.entity, target.row)
     } else {
       result.noteInsertion(target.entity, target.row)
+    }
+  }
+
+  /// Throws `.conflict` if the draft has changed a property that was removed since, or has another
+  /// type since a migration: nothing could take the value.
+  private func requireNothingLost(
+    of object: ObjectReference, isKept: Bool, in entity: Entity
+  ) throws(AnnalsError) {
+    guard entity.hasRemovedProperties else { return }
+    let removed = entity.removedProperties
+    for property in schema.entity(numbered: object.entity)?.readableProperties ?? []
+    where removed.contains(property.number) {
+      let isUnchanged = try AnnalsError.translating {
+        isKept
+          ? try base.hasSameValue(object.entity, object.row, property.number, as: reader.state)
+          : try reader.state.value(object.entity, object.row, property.number).isNull
+      }
+      if isUnchanged { continue }
+      throw .conflict(
+        "\(nameText(of: object)).\(property.name) was changed, and meanwhile the property was "
+          + "removed from the schema, or got another type; nothing was recorded. Take the change "
+          + "back, and make it anew")
     }
   }
 

@@ -10,10 +10,12 @@ extension Draft {
   ///
   /// Throws `.invalidSchema` with every reason; then nothing has changed.
   package mutating func require(
-    _ schema: Schema, _ edits: [SchemaEdit], timesDeclared: (SchemaEdit) -> Int
+    _ schema: Schema, _ edits: [SchemaEdit], timesDeclared: (SchemaEdit) -> Int,
+    tolerating tolerance: SchemaTolerance = []
   ) throws(AnnalsError) -> [SchemaEdit] {
     let change = try AnnalsError.schema(
-      reader.state, adding: schema, edits, timesDeclared: timesDeclared, records.history)
+      reader.state, adding: schema, edits, timesDeclared: timesDeclared, records.history,
+      tolerating: tolerance)
     records.bindings.declarations.note(schema, hasEffect: !change.isEmpty)
     guard !change.isEmpty else { return [] }
     for backfill in change.backfills { try fill(backfill) }
@@ -45,6 +47,7 @@ extension Draft {
   package mutating func redefine(_ changes: [EntityChange]) {
     reader.state.changeSchema(changes)
     changedEntities.formUnion(changes.lazy.map(\.number))
+    definitionCount += 1
   }
 
   /// Adds an entity with a new name, and returns it with its numbers. O(what is added).
@@ -54,6 +57,7 @@ extension Draft {
     do throws(SchemaError) {
       let added = try reader.state.append(entity)
       changedEntities.insert(added.number)
+      definitionCount += 1
       return added
     } catch {
       throw .invalidSchema(error)
@@ -70,6 +74,7 @@ extension Draft {
     do throws(SchemaError) {
       let added = try reader.state.append(attribute, to: entity)
       changedEntities.insert(entity)
+      definitionCount += 1
       return added
     } catch {
       throw .invalidSchema(error)
@@ -80,6 +85,7 @@ extension Draft {
   package mutating func widen(_ attribute: PropertyNumber, of entity: EntityNumber) {
     reader.state.widen(attribute, of: entity)
     changedEntities.insert(entity)
+    definitionCount += 1
   }
 
   /// Stores a default explicitly where a null stood for it so far.
@@ -100,12 +106,13 @@ extension AnnalsError {
   /// The changes to a store's schema; throws `.invalidSchema` if they are impossible.
   package static func schema(
     _ state: State, adding required: Schema, _ edits: [SchemaEdit],
-    timesDeclared: (SchemaEdit) -> Int, _ history: [SchemaHistoryEntry]
+    timesDeclared: (SchemaEdit) -> Int, _ history: [SchemaHistoryEntry],
+    tolerating tolerance: SchemaTolerance = []
   ) throws(AnnalsError) -> SchemaChange {
     do throws(SchemaError) {
       return try state.schema.adding(
-        required, edits: edits, timesDeclared: timesDeclared, wasNamed: history.wasNamed
-      ) { state.count(of: $0) }
+        required, edits: edits, timesDeclared: timesDeclared, wasNamed: history.wasNamed,
+        objectCount: { state.count(of: $0) }, tolerating: tolerance)
     } catch {
       throw .invalidSchema(error)
     }

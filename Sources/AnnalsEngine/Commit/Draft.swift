@@ -34,6 +34,8 @@ package struct Draft {
   package var origin: TransactionOrigin
   /// The entities whose definitions the draft changes.
   package internal(set) var changedEntities: Set<EntityNumber> = []
+  /// How often definitions were changed, for caches of what depends on them.
+  package internal(set) var definitionCount = 0
   /// Violations by values that could not be stored in the working state at all.
   package var violations: [ValidationViolation] = []
   /// Why the draft cannot be committed: an operation failed and could not be undone.

@@ -104,7 +104,7 @@ final class EntityRules: Sendable {
 
 extension Attribute {
   /// Whether every object has a value of its own.
-  fileprivate var mustHaveValue: Bool { !isRemoved && !isOptional && defaultValue == nil }
+  var mustHaveValue: Bool { !isRemoved && !isOptional && defaultValue == nil }
 }
 
 extension Entity {

@@ -22,12 +22,23 @@ public struct RevertPlan: Sendable {
   /// changed nothing else, or removed or renamed an entity or property. By name; empty for others.
   public internal(set) var redefined: [String] = []
 
+  /// The names of the migrations that the transaction is, for which it cannot be reverted; empty
+  /// for others.
+  public var migrations: [String] { transaction.migrations }
+
   init(_ transaction: TransactionHeader) {
     self.transaction = transaction
   }
 
   /// Why the transaction cannot be reverted; nil if it can. `done` is what it was to be.
   package func refusal(_ done: String = "reverted") -> AnnalsError? {
+    if let name = migrations.first {
+      return AnnalsError(
+        .unsupported,
+        "transaction \(transaction.number) is the migration \"\(name)\", which cannot be \(done), "
+          + "as it is made once; nothing was recorded. Write another migration that changes back "
+          + "what it changed")
+    }
     if !redefined.isEmpty {
       let number = transaction.number
       return AnnalsError(
@@ -55,6 +66,9 @@ extension RevertPlan: CustomStringConvertible {
   public var description: String {
     let counts = [(deletions, "deletion"), (updates, "update"), (revivals, "revival")]
     let text = counts.map { "\($0) \($0 == 1 ? $1 : $1 + "s")" }.joined(separator: ", ")
+    if let name = migrations.first {
+      return "cannot undo transaction \(transaction.number): it is the migration \"\(name)\""
+    }
     if !redefined.isEmpty {
       return "cannot undo transaction \(transaction.number): it changed the schema of "
         + redefined.joined(separator: ", ")

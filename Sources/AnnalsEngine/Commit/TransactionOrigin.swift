@@ -21,10 +21,14 @@ package struct TransactionOrigin: Sendable {
   /// Whether required values may be missing: after a gap some are unknown.
   package var allowsMissing = false
 
+  /// Whether the transaction is a migration: what the program requires anew may be missing until
+  /// the last one.
+  package private(set) var isMigration = false
+
   /// The features that the transaction uses and that the file may not have announced yet.
   package var features = Features.none
   /// The items of the record's extension area, but for what the clock says: what the transaction
-  /// erases, its group, what it undoes.
+  /// erases, its group, what it undoes, the migrations that it is.
   private(set) var extensions: ContiguousArray<UInt8> = []
 
   package init(author: String? = nil, context: String? = nil, metadata: [String: Value] = [:]) {
@@ -46,6 +50,22 @@ package struct TransactionOrigin: Sendable {
   package mutating func note(_ erasure: Erasure) {
     ErasureCodec.append(erasure, to: &extensions)
     features.formUnion(.erasure)
+  }
+
+  /// Notes the migrations that the transaction is, for its record. Throws `.invalidArgument` for a
+  /// name that a migration cannot have.
+  package mutating func note(migrations names: [String]) throws(AnnalsError) {
+    if names.isEmpty { return }
+    guard names.allSatisfy(MigrationRecord.isValid) else {
+      throw AnnalsError(
+        .invalidArgument,
+        "the name of a migration is a line of 1 to \(MigrationRecord.longestName) bytes; nothing "
+          + "was recorded")
+    }
+    MigrationCodec.append(names, to: &extensions)
+    features.formUnion(.migrations)
+    isMigration = true
+    isAlwaysRecorded = true
   }
 
   /// Notes the transaction's group, and what it undoes or redoes, for its record. Throws

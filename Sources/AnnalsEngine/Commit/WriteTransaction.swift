@@ -17,6 +17,11 @@ public final class WriteTransaction {
   /// The record type used last, bound to the schema before the transaction.
   @exclusivity(unchecked) package var lastBinding: (type: ObjectIdentifier, binding: AnyObject)?
 
+  /// The record types, bound to the transaction's own schema, and the count of definitions by then.
+  @exclusivity(unchecked) private var ownRecords: (definitionCount: Int, records: BoundRecords)?
+  /// What the program declares, in a migration: the definitions of what it converts.
+  @exclusivity(unchecked) package var declared = Schema()
+
   /// A transaction that fills the draft.
   init(_ draft: consuming Draft) { content = draft }
 
@@ -104,8 +109,14 @@ public final class WriteTransaction {
   package var records: BoundRecords {
     let bound = draft.records
     guard !draft.changedEntities.isEmpty else { return bound }
-    return BoundRecords(
-      bindings: RecordBindings(), schema: schema, schemaVersion: 0, history: bound.history)
+    if let known = ownRecords, known.definitionCount == draft.definitionCount {
+      return known.records
+    }
+    let made = BoundRecords(
+      bindings: RecordBindings(), schema: schema, schemaVersion: 0, history: bound.history,
+      migrations: bound.migrations)
+    ownRecords = (draft.definitionCount, made)
+    return made
   }
 
   // MARK: Writing
@@ -151,7 +162,7 @@ public final class WriteTransaction {
     insist(isOpen, "a write transaction is used after its closure returned")
   }
 
-  private func existing(_ id: ObjectID) throws(AnnalsError) -> Entity {
+  func existing(_ id: ObjectID) throws(AnnalsError) -> Entity {
     if id.store == reader.store, let entity = reader.state.schema.entity(numbered: id.entity),
       !entity.isRemoved
     {

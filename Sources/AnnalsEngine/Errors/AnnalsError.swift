@@ -90,7 +90,8 @@ extension AnnalsError {
 }
 
 extension AnnalsError {
-  /// The error that the program's own code threw; for code `projectionFailed`.
+  /// The error that the program's own code threw, or that refused what it did; for codes
+  /// `projectionFailed` and `migrationFailed`.
   public var thrown: (any Error)? {
     if case .thrown(let error) = details { error } else { nil }
   }
@@ -107,6 +108,35 @@ extension AnnalsError {
         + "fix the projection and read it again")
     result.details = .thrown(error)
     return result
+  }
+
+  /// The error for a migration that could not be made. What is wrong with the disk, the lock or the
+  /// store keeps its code.
+  package static func migration(_ name: String, _ error: any Error) -> AnnalsError {
+    let known = error as? AnnalsError
+    let text = "the migration \"\(name)\" failed: \(known?.message ?? "\(error)")"
+    if let known, !known.isOfChange {
+      var result = known
+      result.message = text
+      return result
+    }
+    var result = AnnalsError(
+      .migrationFailed,
+      text + ". Nothing of it was recorded; correct it, and open the store again")
+    result.details = .thrown(error)
+    return result
+  }
+
+  /// Whether it says that a change was wrong, or could not be made of what the store has, rather
+  /// than that the store cannot be written.
+  private var isOfChange: Bool {
+    switch code {
+    case .invalidSchema, .invalidChange, .unreadableRecord, .erased, .noSuchObject, .conflict,
+      .invalidArgument, .invalidInput, .tooLarge, .unsupported, .lost, .pruned, .nestedWrite,
+      .projectionFailed:
+      true
+    default: false
+    }
   }
 
   /// The names of the consumers that have not read what was to be dropped; for code `blocked`.

@@ -7,7 +7,7 @@ extension AnnalsError {
       case damaged, missingData
       case pruned, lost, otherStore, lostBranch, beyondHead
       case invalidSchema, invalidChange, unreadableRecord, erased, noSuchObject, conflict, blocked,
-        nothingToUndo
+        nothingToUndo, migrationFailed
       case invalidArgument, invalidInput
       case tooLarge, nestedWrite, projectionFailed
       case busy, suspended, forked, readOnly, closed, poisoned, cancelled, outcomeUnknown, noSpace,
@@ -63,6 +63,9 @@ extension AnnalsError {
     /// The author has nothing to undo, or nothing to redo: all is undone, or something was written
     /// since the last undo.
     public static let nothingToUndo = Code(.nothingToUndo)
+    /// A migration of the program failed, and with it the opening of the store; see `thrown`.
+    /// Nothing of the migration was recorded; those before it were.
+    public static let migrationFailed = Code(.migrationFailed)
     /// Text or a number from outside the program cannot be used.
     public static let invalidArgument = Code(.invalidArgument)
     /// A file or stream that was to be read in cannot be read as what it should be; `inputPlace`

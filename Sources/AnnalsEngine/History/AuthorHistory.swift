@@ -4,7 +4,7 @@ import AnnalsModel
 /// The transactions of one author in an undo history, read backward.
 ///
 /// Leaves out transactions without changes that undo and redo nothing, as those that define a
-/// schema. Holds one frame.
+/// schema, and migrations. Holds one frame.
 package struct AuthorHistory {
   private let version: StoreVersion
   private let author: String?
@@ -58,7 +58,7 @@ package struct AuthorHistory {
       // Only the first part has the details; it comes last.
       guard record.part == 0 else { continue }
       let undo = part.transaction.undo
-      if count > 0 || undo.act != nil {
+      if undo.act != nil || count > 0 && part.transaction.migrations.isEmpty {
         return .entry(
           UndoEntry(
             number: record.number, undo: undo, context: part.transaction.context,

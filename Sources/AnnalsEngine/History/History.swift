@@ -162,6 +162,8 @@ public struct TransactionHeader: Sendable, Identifiable {
   public var undoes: ClosedRange<Int64>? { first.undoes }
   /// The transaction whose undoing this one undoes; see `Transaction.redoes`.
   public var redoes: Int64? { first.redoes }
+  /// The names of the migrations that the transaction is; see `Transaction.migrations`.
+  public var migrations: [String] { first.migrations }
   /// The lost transactions, if this is not a transaction but a gap that a salvage left.
   public var lost: LostTransactions? { first.lost }
   /// The definitions of the entities that the transaction defined or changed.

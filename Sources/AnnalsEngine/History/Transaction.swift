@@ -80,6 +80,12 @@ public struct Transaction: Sendable, Identifiable {
   /// or redoes a group, that group. Nil for most.
   public var group: String? { undo.group }
 
+  /// The names of the migrations that the transaction is: one, or, where it made the schema of a
+  /// new store, all that the program declared. None for most transactions.
+  public var migrations: [String] {
+    MigrationCodec.names(of: page.batch.transactions[index])
+  }
+
   /// The transactions of the same author that this one undoes: one, or the group from the first of
   /// them to the last; nil for most transactions. Some may have been pruned since.
   public var undoes: ClosedRange<Int64>? {

@@ -44,14 +44,18 @@ package struct BoundRecords: Sendable {
   package let schemaVersion: Int64
   /// The changes that led to it, for messages about former names.
   package let history: [SchemaHistoryEntry]
+  /// The migrations that the store has made, for messages, too.
+  package let migrations: [MigrationRecord]
 
   /// Creates the bindings to this schema.
   package init(
-    bindings: RecordBindings, schema: Schema, schemaVersion: Int64, history: [SchemaHistoryEntry]
+    bindings: RecordBindings, schema: Schema, schemaVersion: Int64,
+    history: [SchemaHistoryEntry], migrations: [MigrationRecord]
   ) {
     self.bindings = bindings
     self.schema = schema
     self.schemaVersion = schemaVersion
     self.history = history
+    self.migrations = migrations
   }
 }

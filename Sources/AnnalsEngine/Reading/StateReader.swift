@@ -55,7 +55,7 @@ package struct StateReader: Sendable {
 
   /// The value of one property with its bytes, or null. For a required attribute that was added
   /// after the object, its default.
-  private func value(
+  func value(
     of property: ReadableProperty, _ read: () throws -> Value
   ) throws(AnnalsError) -> Value {
     let stored = try AnnalsError.translating(read)

@@ -64,8 +64,11 @@ package final class StoreVersion: @unchecked Sendable {
   package var records: BoundRecords {
     BoundRecords(
       bindings: bindings, schema: state.schema, schemaVersion: schemaVersion,
-      history: view.schemaHistory)
+      history: view.schemaHistory, migrations: migrations)
   }
+
+  /// The migrations made, in their order; including those that were pruned.
+  package var migrations: [MigrationRecord] { view.migrations }
 
   /// The position of the last transaction.
   package var position: LogPosition { head }

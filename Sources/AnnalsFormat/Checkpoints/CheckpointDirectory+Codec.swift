@@ -54,6 +54,11 @@ extension CheckpointDirectory {
       tombstones.encode(into: &bytes)
       items.append((ExtensionArea.tombstones, bytes))
     }
+    if !migrations.isEmpty {
+      var bytes: ContiguousArray<UInt8> = []
+      MigrationCodec.encode(migrations, into: &bytes)
+      items.append((ExtensionArea.migrations, bytes))
+    }
     items.sort { $0.tag < $1.tag }
     var result: ContiguousArray<UInt8> = []
     for item in items { ExtensionArea.append(item.tag, item.bytes, to: &result) }
@@ -91,6 +96,8 @@ extension CheckpointDirectory {
         throw item.invalid("tombstones beyond the base")
       }
       tombstones = found
+    case ExtensionArea.migrations:
+      migrations = try MigrationCodec.decode(&item, upTo: number)
     default: if try !side.readExtension(tag, &item) { return false }
     }
     try item.expectEnd()

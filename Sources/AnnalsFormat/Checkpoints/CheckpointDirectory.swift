@@ -32,6 +32,8 @@ package struct CheckpointDirectory: Sendable {
   package var historyIndex = TableDirectory<HistoryIndexEntry>()
   /// The gaps that salvages left in the history up to here, including those before the base.
   package var gaps: [LostTransactions] = []
+  /// The migrations made up to here, including those before the base, in their order.
+  package var migrations: [MigrationRecord] = []
   /// The number for the next large value.
   package var nextLargeValueNumber: UInt64 = 1
   /// One for each entity that ever had an object, rising by number.

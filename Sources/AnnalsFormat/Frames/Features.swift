@@ -25,6 +25,8 @@ package struct Features: Hashable, Sendable {
   package static let references = Features(optional: 1 << 35)
   /// Groups of transactions, and what transactions undo, which a writer must know.
   package static let undo = Features(optional: 1 << 36)
+  /// Migrations, which a writer must know.
+  package static let migrations = Features(optional: 1 << 37)
   /// Erased values. Bit 1, which a reader must know.
   package static let erasure = Features(required: 1 << 1)
   /// Decimals and days. Bit 2, which a reader must know.
@@ -32,7 +34,7 @@ package struct Features: Hashable, Sendable {
   /// The features that this engine knows. Bit 0 of the required ones is reserved for encryption:
   /// bytes 256 to 511 of the header hold key slots.
   package static let known = consumers.union(retention).union(tombstones).union(erasure)
-    .union(references).union(undo).union(decimalsAndDays)
+    .union(references).union(undo).union(migrations).union(decimalsAndDays)
   /// The half of `optional` that a writer must know.
   private static let writers: UInt64 = 0xFFFF_FFFF << 32
 

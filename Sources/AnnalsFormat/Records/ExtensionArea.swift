@@ -12,6 +12,8 @@ package enum ExtensionArea {
   static let group: UInt64 = 3
   /// In a transaction: what it undoes or redoes.
   static let undo: UInt64 = 4
+  /// In a transaction: the names of the migrations that it is.
+  static let migration: UInt64 = 5
   /// In a definition of an entity: the edits of the schema that were made.
   static let madeEdits: UInt64 = 1
   /// In a directory: how many transactions up to it say so. A number.
@@ -24,6 +26,8 @@ package enum ExtensionArea {
   static let retention: UInt64 = 5
   /// In the directory of a base: the deletes that it remembers.
   static let tombstones: UInt64 = 6
+  /// In a directory: the migrations made up to it.
+  static let migrations: UInt64 = 7
 
   /// In a directory: where the states of projections are saved.
   static let savedProjections: UInt64 = 3
@@ -31,12 +35,13 @@ package enum ExtensionArea {
   /// What the items of a directory are, by tag from 1.
   package static let directoryItems = [
     "count of clock jumps", "checkpoint before: offset and number", "saved projections",
-    "consumers", "retention", "tombstones",
+    "consumers", "retention", "tombstones", "migrations",
   ]
 
   /// What the items of a transaction are, by tag from 1.
   package static let transactionItems = [
     "the clock had jumped back", "what was erased", "group", "what it undoes or redoes",
+    "migration",
   ]
 
   /// The items of an area that says that the transaction's clock had jumped back, and no more.

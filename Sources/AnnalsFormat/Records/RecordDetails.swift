@@ -84,6 +84,7 @@ enum RecordDetails {
       case ExtensionArea.erasure: _ = try ErasureCodec.decode(item.bytes)
       case ExtensionArea.group: _ = try UndoCodec.group(item.bytes)
       case ExtensionArea.undo: _ = try UndoCodec.act(item.bytes, before: record.number)
+      case ExtensionArea.migration: _ = try MigrationCodec.names(item.bytes)
       default: break
       }
     }

@@ -153,6 +153,9 @@ extension CheckpointChecks {
     if directory.clockJumps != jumps {
       report("counts \(directory.clockJumps) jumps of the clock; the log has \(jumps)")
     }
+    if directory.migrations != transactions.migrations {
+      report("lists other migrations than the log has")
+    }
     if let last = transactions.last, directory.timestamp != last.timestamp {
       report("has another timestamp (\(directory.timestamp)) than the transaction")
     }

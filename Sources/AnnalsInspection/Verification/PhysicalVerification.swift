@@ -139,6 +139,11 @@ package struct PhysicalVerification {
         .feature, at: offset,
         "a group or an undo, though neither the header nor an announcement says that there is any")
     }
+    if let offset = transactions.firstMigration, !outline.has(.migrations) {
+      log.error(
+        .feature, at: offset,
+        "a migration, though neither the header nor an announcement says that there is any")
+    }
     for range in walk.bytes.unreadable {
       log.error(.disk, at: range.lowerBound, "the disk cannot read \(range.count) bytes")
     }

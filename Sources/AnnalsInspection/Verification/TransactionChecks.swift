@@ -29,6 +29,9 @@ package struct TransactionChecks {
   private(set) var firstUndo: UInt64?
   /// The first frame with a decimal or a day, or with the definition of an attribute of them.
   private(set) var firstDecimalOrDay: UInt64?
+  /// The migrations so far, and the first frame with one.
+  private(set) var migrations: [MigrationRecord] = []
+  private(set) var firstMigration: UInt64?
 
   /// The number of the last whole transaction; nil if unknown.
   var head: Int64? { unfinished == nil ? expected.map { $0 - 1 } : nil }
@@ -43,6 +46,7 @@ package struct TransactionChecks {
     guard let directory, let names, let openings else { return markIncomplete() }
     vocabulary.learn(directory.schema, names: names, openings: openings)
     for entity in directory.schema.entities { lookup.learn(EntityChange(entity)) }
+    migrations = directory.migrations
     guard !directory.schema.entities.isEmpty else { return }
     schemaHistory = [
       SchemaHistoryEntry(number: directory.number, schema: directory.schema.entities)
@@ -122,6 +126,7 @@ package struct TransactionChecks {
     if firstErasure == nil, ErasureCodec.erasure(of: record) != nil { firstErasure = offset }
     if firstDecimalOrDay == nil, record.hasDecimalOrDay { firstDecimalOrDay = offset }
     if firstUndo == nil, !UndoCodec.undo(of: record).isEmpty { firstUndo = offset }
+    migrations(of: record, at: offset, &log)
     numbers(of: record, at: offset, &log)
     schema(of: record, at: offset, &log)
     vocabulary.learn(record)
@@ -220,6 +225,23 @@ extension TransactionChecks {
       log.error(
         fault.isOfNames ? .name : .opening, at: offset,
         "transaction \(record.number) \(fault.text)")
+    }
+  }
+
+  /// Notes the migrations that a transaction is, and reports one that was made before.
+  private mutating func migrations(
+    of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog
+  ) {
+    for name in MigrationCodec.names(of: record) {
+      firstMigration = firstMigration ?? offset
+      if let made = migrations.named(name) {
+        log.error(
+          .record, at: offset,
+          "transaction \(record.number) is the migration \"\(name)\", which transaction "
+            + "\(made.number) had made")
+      } else {
+        migrations.append(MigrationRecord(name: name, number: record.number))
+      }
     }
   }
 

@@ -48,6 +48,9 @@ package final class LogView: Sendable {
     return max(count, 0)
   }
 
+  /// The migrations made, in their order; including those before the base.
+  package var migrations: [MigrationRecord] { tables.migrations }
+
   /// The gaps that salvages left in the history, rising; including those before the base.
   package var gaps: [LostTransactions] { tables.gaps }
 

@@ -58,6 +58,8 @@ package final class LogSalvage {
   /// The names and openings known so far.
   package var names: [String] { target?.tables.names.list ?? [] }
   package var openings: [Opening] { target?.tables.openings.list ?? [] }
+  /// The migrations made up to the head.
+  package var migrations: [MigrationRecord] { target?.tables.migrations ?? [] }
   /// The schema as of the head.
   package var schema: Schema { target?.tables.schema ?? Schema() }
   /// The length of the file so far.

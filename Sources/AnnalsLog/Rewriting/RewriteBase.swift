@@ -99,6 +99,7 @@ struct RewriteBase {
     base.nextLargeValueNumber = kept.nextLargeValueNumber
     base.clockJumps = try view.clockJumps(upTo: number)
     base.gaps = view.gaps.filter { $0.last <= number }
+    base.migrations = view.migrations.filter { $0.number <= number }
     base.extensions = view.tables.extensions
     let tables = LogTables(base, schema: made.schema, largeValues: largeValues)
     // Projections may contain what is erased.

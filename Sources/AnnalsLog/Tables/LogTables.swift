@@ -36,6 +36,7 @@ package struct LogBase: Sendable {
   package var nextLargeValueNumber: UInt64 = 1
   package var clockJumps: Int64 = 0
   package var gaps: [LostTransactions] = []
+  package var migrations: [MigrationRecord] = []
   package var extensions: ContiguousArray<UInt8> = []
 
   package init(position: LogPosition) { self.position = position }
@@ -48,6 +49,7 @@ package struct LogBase: Sendable {
     nextLargeValueNumber = directory.nextLargeValueNumber
     clockJumps = directory.clockJumps
     gaps = directory.gaps
+    migrations = directory.migrations
     extensions = directory.extensions
   }
 }
@@ -85,6 +87,8 @@ struct LogTables: Sendable {
   var index: HistoryIndex { shared.index }
   /// The gaps that salvages left, rising; including those before the base.
   var gaps: [LostTransactions] { shared.gaps }
+  /// The migrations made, in their order; including those before the base.
+  var migrations: [MigrationRecord] { shared.migrations }
   /// The directory's extension area, carried from checkpoint to checkpoint.
   var extensions: ContiguousArray<UInt8> { shared.extensions }
   /// The features announced in the file.
@@ -101,6 +105,7 @@ struct LogTables: Sendable {
     @exclusivity(unchecked) var schemaHistory = ListedTable<SchemaHistoryEntry>()
     @exclusivity(unchecked) var index = HistoryIndex()
     @exclusivity(unchecked) var gaps: [LostTransactions] = []
+    @exclusivity(unchecked) var migrations: [MigrationRecord] = []
     @exclusivity(unchecked) var extensions: ContiguousArray<UInt8> = []
     @exclusivity(unchecked) var announced = Features.none
     @exclusivity(unchecked) var side = SideState()
@@ -116,6 +121,7 @@ struct LogTables: Sendable {
       schemaHistory = other.schemaHistory
       index = other.index
       gaps = other.gaps
+      migrations = other.migrations
       extensions = other.extensions
       announced = other.announced
       side = other.side
@@ -145,6 +151,7 @@ struct LogTables: Sendable {
     clockJumps = base.clockJumps
     let shared = writable()
     shared.gaps = base.gaps
+    shared.migrations = base.migrations
     for name in base.names { shared.names.append(name) }
     for opening in base.openings { shared.openings.append(opening) }
     for largeValue in largeValues { shared.largeValues.append(largeValue) }
@@ -178,6 +185,7 @@ struct LogTables: Sendable {
     shared.schemaHistory = try ListedTable(directory.schemaHistory, in: generation)
     shared.index = HistoryIndex(directory.historyIndex)
     shared.gaps = directory.gaps
+    shared.migrations = directory.migrations
     shared.extensions = directory.extensions
     shared.side = directory.side
     shared.lists = ListedReferences(directory)
@@ -198,13 +206,23 @@ struct LogTables: Sendable {
         entities: parts.entities)
     }
     if record.hasDetails { absorbDetails(of: record) }
-    if ExtensionArea.has(ExtensionArea.clockJump, in: record.extensions) { clockJumps += 1 }
+    if !record.isPlain { absorbItems(of: record) }
     absorb(largeValues)
     changeCount += Int64(parts.changeCount)
     if openingID != head.openingID || record.lost != nil { openingStart = record.number }
     head = LogPosition(
       number: record.number, timestamp: record.timestamp,
       maximumTimestamp: max(head.maximumTimestamp, record.timestamp), openingID: openingID)
+  }
+
+  /// Adds what the items of a transaction's extension area say.
+  private mutating func absorbItems(of record: TransactionRecord) {
+    let items = record.extensions
+    if items.isEmpty { return }
+    if ExtensionArea.has(ExtensionArea.clockJump, in: items) { clockJumps += 1 }
+    for name in MigrationCodec.names(in: items) where migrations.named(name) == nil {
+      writable().migrations.append(MigrationRecord(name: name, number: record.number))
+    }
   }
 
   /// Adds what a transaction defines besides its changes.
@@ -309,6 +327,7 @@ struct LogTables: Sendable {
     result.schemaHistory = try shared.schemaHistory.checkpoint(store)
     result.historyIndex = try shared.index.checkpoint(store)
     result.gaps = shared.gaps
+    result.migrations = shared.migrations
     result.nextLargeValueNumber = nextLargeValueNumber
     result.entities = try shared.lists.checkpoint(entities, store)
     result.previousCheckpoint = checkpoint

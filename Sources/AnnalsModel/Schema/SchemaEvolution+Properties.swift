@@ -45,12 +45,13 @@ extension SchemaMerge {
     let entity = schema.entities[index].name
     var added = required
     if added.defaultValue?.isNull == true { added.defaultValue = nil }
-    if !added.isOptional, added.defaultValue == nil, objectCount > 0 {
+    let mayLack = added.defaultValue == nil && tolerance.contains(.missingValues)
+    if !added.isOptional, added.defaultValue == nil, objectCount > 0, !mayLack {
       let reason =
         "a required attribute can be added where there are objects only with a default"
       return report(.missingDefault, entity, added.name, reason)
     }
-    if added.isUnique, !added.isOptional, objectCount > 1 {
+    if added.isUnique, !added.isOptional, objectCount > 1, !mayLack {
       let reason = "\(objectCount) objects would all have the default; make it optional"
       return report(.notUnique, entity, added.name, reason)
     }
@@ -73,18 +74,20 @@ extension SchemaMerge {
     let number = schema.entities[target].number
     if let place = names.relationships[required.name] {
       var stored = schema.entities[index].relationships[place]
+      let conflictCount = conflicts.count
       if stored.destination != number {
         let name = schema.entity(numbered: stored.destination)?.name ?? ""
         refuse("the store has it lead to \(name), not to \(schema.entities[target].name)")
       }
       for reason in stored.grow(toHold: required) { refuse(reason) }
+      guard conflicts.count == conflictCount else { return }
       if stored != schema.entities[index].relationships[place] {
         schema.entities[index].relationships[place] = stored
         markChanged(index)
       }
       return
     }
-    if required.isRequired, objectCount > 0 {
+    if required.isRequired, objectCount > 0, !tolerance.contains(.missingValues) {
       let reason =
         "a required reference cannot be added where there are objects, since they have none; make "
         + "it optional, set it in every object, and require it then"
@@ -109,8 +112,9 @@ extension SchemaMerge {
     var isWhole = true
     added.updateReferences { name, property, _ in
       if name.isEmpty { name = program.propertyName(property) ?? "" }
-      // A property that could not be added has its own conflict.
-      guard let number = number(ofProperty: name, of: index) else { return isWhole = false }
+      // A property that could not be added, or is another one, has its own conflict.
+      guard let number = number(ofProperty: name, of: index), !hasConflict(name, of: entity)
+      else { return isWhole = false }
       (name, property) = ("", number)
     }
     guard isWhole else { return }
@@ -159,6 +163,12 @@ extension SchemaMerge {
       stored.isKnown && stored.elements == added.elements && stored.tests == added.tests
         && stored.kind == added.kind && stored.isUnique == added.isUnique
         && !program.indexes.contains { $0.name.hasSameBytes(as: stored.name) }
+    }
+  }
+
+  private func hasConflict(_ property: String, of entity: String) -> Bool {
+    conflicts.contains {
+      $0.entity.hasSameBytes(as: entity) && $0.property?.hasSameBytes(as: property) == true
     }
   }
 

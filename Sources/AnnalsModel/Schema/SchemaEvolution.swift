@@ -48,6 +48,17 @@ package struct SchemaChange: Sendable {
   }
 }
 
+/// What a merge of schemas lets pass while a migration is going to put it right.
+package struct SchemaTolerance: OptionSet, Sendable {
+  package let rawValue: Int
+  package init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// New required properties without a default, though there are objects, which lack them so far.
+  package static let missingValues = SchemaTolerance(rawValue: 1)
+  /// What contradicts the store's schema, which stays as it is.
+  package static let contradictions = SchemaTolerance(rawValue: 2)
+}
+
 extension Schema {
   /// What to change in this, a store's schema, so that it holds what a program needs.
   ///
@@ -57,23 +68,27 @@ extension Schema {
   ///   - timesDeclared: how often the program has declared an edit in this run, before these.
   ///   - wasNamed: whether the entity, or a property of it, had this name in the store's history.
   ///   - objectCount: how many objects an entity has.
+  ///   - tolerance: what is no error.
   /// - Returns: the change; empty if the store has all that the program needs.
   /// - Throws: `SchemaError` with every reason why the change is impossible.
   package func adding(
     _ required: Schema, edits: [SchemaEdit] = [], timesDeclared: (SchemaEdit) -> Int = { _ in 0 },
     wasNamed: @escaping (EntityNumber, PropertyNumber?, String) -> Bool = { _, _, _ in false },
-    objectCount: (EntityNumber) -> Int = { _ in 0 }
+    objectCount: (EntityNumber) -> Int = { _ in 0 }, tolerating tolerance: SchemaTolerance = []
   ) throws(SchemaError) -> SchemaChange {
     var merge = SchemaMerge(schema: self, wasNamed: wasNamed)
+    merge.tolerance = tolerance
     for (place, edit) in edits.enumerated() {
       let inList = edits[...place].count { $0.isSame(as: edit) }
       merge.make(edit, occurrence: timesDeclared(edit) + inList)
     }
+    if tolerance.contains(.contradictions) { merge.conflicts = [] }
     merge.conflicts += required.conflicts(besides: merge.schema)
     // An invalid schema would only repeat its errors below.
     guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
     merge.add(required, objectCount: objectCount)
     merge.rememberIdleEdits()
+    if tolerance.contains(.contradictions) { merge.conflicts = [] }
     guard merge.conflicts.isEmpty else { throw SchemaError(merge.conflicts) }
     return SchemaChange(
       schema: merge.schema, changed: merge.changedEntities, backfills: merge.backfills,
@@ -91,6 +106,8 @@ struct RenamedProperty: Hashable {
 struct SchemaMerge {
   var schema: Schema
   var conflicts: [SchemaConflict] = []
+  /// What is no error.
+  var tolerance: SchemaTolerance = []
   var backfills: [SchemaChange.Backfill] = []
   /// The properties that edits have renamed just now.
   var renamed: Set<RenamedProperty> = []

@@ -138,15 +138,7 @@ extension SchemaMerge {
   private mutating func removeProperty(of index: Int, _ name: String) -> Bool {
     let entity = schema.entities[index]
     guard let number = entity.propertyNumber(named: name) else { return false }
-    if let position = entity.attributes.firstIndex(where: { $0.number == number }) {
-      schema.entities[index].attributes[position].isRemoved = true
-    } else if let position = entity.relationships.firstIndex(where: { $0.number == number }) {
-      schema.entities[index].relationships[position].isRemoved = true
-    }
-    schema.entities[index].indexes.removeAll { $0.names(number) }
-    if entity.displayName?.hasSameBytes(as: name) == true {
-      schema.entities[index].displayName = nil
-    }
+    schema.entities[index] = entity.removing(number)
     return true
   }
 
@@ -155,5 +147,23 @@ extension SchemaMerge {
     guard let position else { return false }
     schema.entities[index].indexes.remove(at: position)
     return true
+  }
+}
+
+extension Entity {
+  /// The entity with a property removed, and the indexes over it dropped.
+  package func removing(_ number: PropertyNumber) -> Entity {
+    var result = self
+    for place in attributes.indices where attributes[place].number == number {
+      result.attributes[place].isRemoved = true
+    }
+    for place in relationships.indices where relationships[place].number == number {
+      result.relationships[place].isRemoved = true
+    }
+    result.indexes.removeAll { $0.names(number) }
+    if let name = propertyName(number), displayName?.hasSameBytes(as: name) == true {
+      result.displayName = nil
+    }
+    return result
   }
 }

@@ -95,6 +95,61 @@ extension FixtureRecipe {
   }
 }
 
+// Migrations.
+extension FixtureRecipe {
+  /// A migration that splits a text, one that makes numbers and a reference of texts, and changes
+  /// behind them; the first is pruned, and two checkpoints list both.
+  static func migrations(in store: Store) throws {
+    try store.require(
+      Schema {
+        Entity("Person") {
+          Attribute("id", .string, isOptional: false, isUnique: true)
+          Attribute("name", .string)
+          Attribute("age", .string)
+          Attribute("friend", .string)
+        }
+      })
+    try store.write(author: "ann") { tx in
+      try tx.insert("Person", ["id": "a", "name": "Ada Lovelace", "age": "36", "friend": "b"])
+      try tx.insert("Person", ["id": "b", "name": "Alan Turing", "age": "41"])
+    }
+    let now = Schema {
+      Entity("Person") {
+        Attribute("id", .string, isOptional: false, isUnique: true)
+        Attribute("first", .string, isOptional: false)
+        Attribute("last", .string)
+        Attribute("age", .int64, isOptional: false)
+        Relationship("friend", to: "Person")
+      }
+    }
+    let split = MigrationStep("split the name") { tx in
+      for person in try tx.objects(of: "Person") {
+        guard case .string(let name) = person["name"] else { continue }
+        let parts = name.split(separator: " ").map { Value.string(String($0)) }
+        try tx.update(person.id, ["first": parts[0], "last": parts[1]])
+      }
+      try tx.remove("Person", "name")
+    }
+    let types = MigrationStep("numbers and friends") { tx in
+      try tx.convert("Person", "age") { old in
+        guard case .string(let text) = old else { return nil }
+        return Int64(text).map(Value.int)
+      }
+      try tx.convert("Person", "friend") { old in
+        guard let friend = try tx.object(of: "Person", where: "id", is: old) else { return nil }
+        return .object(ObjectReference(entity: friend.id.entity, row: friend.id.row))
+      }
+    }
+    _ = try store.writer.migrate([split, types], to: now, [])
+    try store.checkpoint()
+    _ = try store.prune(store.prunePlan(before: store.token.number), author: "ben")
+    try store.write(author: "ann") {
+      try $0.insert("Person", ["id": "d", "first": "Max", "age": 9])
+    }
+    try store.checkpoint()
+  }
+}
+
 // Rules of references.
 extension FixtureRecipe {
   /// Every delete rule, and inverses, with what deletions did by them; reference indexes in two

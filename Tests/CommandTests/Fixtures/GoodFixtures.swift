@@ -28,6 +28,7 @@ extension FixtureRecipe {
     FixtureRecipe("delete-rules") { try $0.made(notes: false, deleteRules) },
     FixtureRecipe("reference-counts") { try $0.made(notes: false, referenceCounts) },
     FixtureRecipe("undo") { try $0.made(undo) },
+    FixtureRecipe("migrations") { try $0.made(migrations) },
     FixtureRecipe("large-values") { try $0.made(largeValues) },
     FixtureRecipe("large-value-in-pieces") { folder in
       var bytes = try FixtureBytes(ContiguousArray(folder.made(largeValues)))

@@ -96,6 +96,20 @@ package final class WorkSession {
     try commit(store, author: "evolution") { try $0.require(schema, edits: edits) }
   }
 
+  /// Opens the store with a migration that it has not made: a transaction.
+  package func open(migrating migration: Migration, to schema: Schema) throws -> Store {
+    openingCount += 1
+    lastUsed = nil
+    pledge.attempted = (pledge.acknowledged ?? 0) + 1
+    let failureCount = files.injectedCount
+    let store = try Store(
+      location, schema: schema, migrations: [migration],
+      environment: WorkSession.environment(seed &* 16 &+ openingCount))
+    noteQuietFailure(since: failureCount)
+    try acknowledge(store.token.number, store)
+    return store
+  }
+
   /// Runs a transaction whose closure throws in the middle.
   package func abort(_ store: Store, _ body: (WriteTransaction) throws -> Void) throws {
     struct Aborted: Error {}

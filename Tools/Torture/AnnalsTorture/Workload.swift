@@ -61,6 +61,7 @@ package struct Workload: Sendable {
       try session.close(store)
     },
     Workload("schema", setUp: filled(4), work: evolution),
+    Workload("migrations", setUp: filled(4), work: migrating),
     Workload("indexes", setUp: filled(4), work: indexing),
     Workload("projections", setUp: filled(2)) { session in
       let store = try session.open()
@@ -242,6 +243,35 @@ package struct Workload: Sendable {
     try session.evolve(store, Schema(), .removeEntity("Tag"))
     try session.commit(store) { try WorkSession.insertNote($0, text: "without a tag") }
     try session.close(store)
+  }
+
+  /// Opens the store with a migration that changes a type and sets what is required, and with a
+  /// second one after a prune.
+  private static let migrating: @Sendable (WorkSession) throws -> Void = { session in
+    let store = try session.open()
+    try session.evolve(store, Schema { Entity("Note") { Attribute("rank", .string) } })
+    try session.commit(store) { tx in
+      for note in try tx.objects(of: "Note") { try tx.update(note.id, ["rank": "7"]) }
+    }
+    try session.close(store)
+    let schema = Schema {
+      Entity("Note") {
+        Attribute("rank", .int64)
+        Attribute("stars", .int64, isOptional: false)
+      }
+    }
+    let first = Migration("ranks") { tx in
+      for note in try tx.objects(of: "Note") { try tx.update(note.id, ["stars": 3]) }
+      try tx.convert("Note", "rank") { _ in .int(7) }
+    }
+    let migrated = try session.open(migrating: first, to: schema)
+    try session.prune(migrated, before: 4)
+    try session.close(migrated)
+    let last = Migration("stars") { try $0.remove("Note", "stars") }
+    let again = try session.open(
+      migrating: last, to: Schema { Entity("Note") { Attribute("rank", .int64) } })
+    try session.commitSomething(again)
+    try session.close(again)
   }
 
   /// Adds ordered indexes, one of them partial, and a box index, changes objects, removes indexes.

@@ -8,7 +8,8 @@ struct SchemaCommand: FileCommand {
     commandName: "schema",
     abstract: "Prints or draws the entities, their properties, rules, inverses and indexes.",
     discussion: """
-      As text, one property a line; as JSON, as import --schema reads it; or as a picture, with a \
+      As text, one property a line, and then the migrations that the store has made; as JSON, as \
+      import --schema reads it; or as a picture, with a \
       box for each entity and an arrow for each relationship.
 
       \(Vocabulary.token)
@@ -42,7 +43,15 @@ struct SchemaCommand: FileCommand {
       return try picture.write(drawn.svg, drawn.notes, console)
     }
     switch format ?? .text {
-    case .text: try write(schema, console)
+    case .text:
+      try write(schema, console)
+      let made = store.version.migrations.filter { $0.number <= number }
+      if made.isEmpty { break }
+      try console.output.line("migrations", .bold)
+      for migration in made {
+        let name = ValueText.plain(migration.name)
+        try console.output.line("  \(name)  (transaction \(migration.number))")
+      }
     case .json: try console.output.write(SchemaJSON.text(schema))
     }
     return .done

@@ -25,7 +25,8 @@ extension TransactionText {
       return ValueText.plain(first)
     }
     let undo = digest.transaction.undo
-    let act = undo.act == nil ? "" : TransactionText.text(of: undo).map { "\($0): " } ?? ""
+    var act = undo.act == nil ? "" : TransactionText.text(of: undo).map { "\($0): " } ?? ""
+    for name in digest.transaction.migrations { act += "migration: \(ValueText.plain(name)): " }
     let entities = digest.transaction.changedEntityNames
     let schema = "schema of " + ValueText.plain(entities.joined(separator: ", "))
     guard let change = digest.shown.first else {

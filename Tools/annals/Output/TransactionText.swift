@@ -31,6 +31,9 @@ struct TransactionText {
     if let text = TransactionText.text(of: transaction.undo) {
       try output.line(cut("    " + text))
     }
+    for name in transaction.migrations {
+      try output.line(cut("    migration: \(ValueText.plain(name))"))
+    }
     if let erasure = transaction.erasure { try write(erasure, of: transaction) }
     for entry in record.metadata where entry.key == "message" {
       guard case .string(let message) = entry.value, !message.isEmpty else { continue }
