@@ -55,4 +55,22 @@ private struct Note: Record {
     #expect(notes.map(\.value.when) == [Date(timeIntervalSince1970: 1_571_768_104)])
     #expect(store.migrations.map(\.name) == ["split the name", "dates"])
   }
+
+  @Test func anOldMigrationSaysWhatItNeeds() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("people.annals")
+    try Store.with(path: path, schema: Schema { Entity("Person") { Attribute("name", .string) } }) {
+      try $0.write { try $0.insert("Person", ["name": "Ada"]) }
+    }
+    let migration = Migration("split the name") { tx in
+      try tx.require(Schema { Entity("Person") { Attribute("first", .string) } })
+      for person in try tx.objects(of: "Person") {
+        try tx.update(person.id, ["first": person["name"]])
+      }
+    }
+    let rename = Migration("rename") { try $0.rename("Person", "first", to: "given") }
+    let now = Schema { Entity("Person") { Attribute("given", .string) } }
+    let store = try Store(path: path, schema: now, migrations: [migration, rename])
+    #expect(try store.snapshot().objects(of: "Person").map { $0["given"] } == ["Ada"])
+  }
 }

@@ -75,8 +75,11 @@ extension WriteTransaction {
   /// Adds to the schema what it lacks of `schema`, in this transaction; first makes the given
   /// renames and removals, each once, as `Store.edit` does.
   ///
+  /// In a migration, an attribute without any value gives way to one of another type.
+  ///
   /// Throws `.invalidSchema` with every reason; then nothing has changed.
   public func require(_ schema: Schema, edits: [SchemaEdit] = []) throws(AnnalsError) {
+    if draft.origin.isMigration { try draft.dropUnused(contradicting: schema) }
     let declarations = draft.records.bindings.declarations
     _ = try draft.require(schema, edits, timesDeclared: declarations.timesDeclared)
     declarations.note(edits)

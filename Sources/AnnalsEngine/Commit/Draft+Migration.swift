@@ -37,6 +37,20 @@ extension Draft {
     throw AnnalsError(.invalidArgument, entity.unknownName(name))
   }
 
+  /// Removes the properties without any value that contradict a schema, by their types: so a
+  /// migration gets what it needs, whatever its program declares by now. O(objects) for each.
+  package mutating func dropUnused(contradicting needed: Schema) throws(AnnalsError) {
+    for entity in needed.entities where !entity.isRemoved {
+      guard let stored = schema.entity(named: entity.name) else { continue }
+      for attribute in entity.attributes {
+        guard let other = stored.attribute(named: attribute.name),
+          !attribute.type.widens(to: other.type), !other.type.widens(to: attribute.type)
+        else { continue }
+        try dropUnused(attribute.name, of: reader.entity(named: entity.name))
+      }
+    }
+  }
+
   /// Removes the property of this name, if there is one and no object has a value of it: one that
   /// was added because the program declares it.
   private mutating func dropUnused(_ name: String, of entity: Entity) throws(AnnalsError) {
