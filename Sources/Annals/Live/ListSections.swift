@@ -8,10 +8,16 @@ import Foundation
 public struct ListSections: Hashable, Sendable {
   let path: PropertyPath
   let rule: SectionRule
+  /// The values whose sections come first.
+  var order: [Value] = []
 
-  /// One section for each value.
-  public static func by(_ path: PropertyPath) -> ListSections {
-    ListSections(path: path, rule: .value)
+  /// One section for each value. Those of the values in `order` come first, as they are listed
+  /// there; of other values, in the order of the values.
+  ///
+  /// Rows without a value come where they do without `order`, unless null is listed. Reading the
+  /// rows throws if a listed value is of another kind than the property.
+  public static func by(_ path: PropertyPath, order: [Value] = []) -> ListSections {
+    ListSections(path: path, rule: .value, order: order)
   }
 
   /// One section for each hour, day, week, month or year of the calendar.
@@ -29,19 +35,29 @@ public struct RecordSections<R: Record>: Hashable, Sendable {
   /// The same by the names of the record type's properties in a store.
   public let sections: ListSections
 
-  /// One section for each value.
-  public static func by<V: AttributeValue>(_ keyPath: KeyPath<R, V>) -> RecordSections {
-    RecordSections(sections: .by([R.entity.propertyName(of: keyPath)]))
+  /// One section for each value. Those of the values in `order` come first, as they are listed
+  /// there: `.by(\.priority, order: ["high", "normal", "low"])`; then those of other values, in
+  /// the order of the values.
+  ///
+  /// Rows without a value come where they do without `order`, unless nil is listed.
+  public static func by<V: AttributeValue>(
+    _ keyPath: KeyPath<R, V>, order: [V] = []
+  ) -> RecordSections {
+    let property = R.entity.definition(of: keyPath)
+    return RecordSections(
+      sections: .by([property.name], order: order.map { property.single($0) }))
   }
 
-  /// One section for each value of a related object's property: `.by(\.place, \.name)`.
+  /// One section for each value of a related object's property: `.by(\.place, \.name)`; in the
+  /// order of the other form.
   public static func by<T: ToOneReference, V: AttributeValue>(
-    _ relationship: KeyPath<R, T>, _ keyPath: KeyPath<T.Destination, V>
+    _ relationship: KeyPath<R, T>, _ keyPath: KeyPath<T.Destination, V>, order: [V] = []
   ) -> RecordSections {
-    RecordSections(
-      sections: .by([
-        R.entity.propertyName(of: relationship), T.Destination.entity.propertyName(of: keyPath),
-      ]))
+    let property = T.Destination.entity.definition(of: keyPath)
+    return RecordSections(
+      sections: .by(
+        [R.entity.propertyName(of: relationship), property.name],
+        order: order.map { property.single($0) }))
   }
 
   /// One section for each unit of the calendar, and one for objects without a date.

@@ -11,8 +11,8 @@ import Foundation
 final class LiveSource: Sendable {
   /// Finds something by its name in a state.
   typealias Lookup<T> = @Sendable (Snapshot) throws(AnnalsError) -> T
-  /// Finds the sections' key, by its name in a state; nil if that state does not have it.
-  typealias Sections = Lookup<(path: PropertyPath, rule: SectionRule)?>
+  /// Finds the sections, by names in a state; nil if that state does not have their key.
+  typealias Sections = Lookup<ListSections?>
 
   /// The name of the rows' entity in the program.
   let entity: String
@@ -49,7 +49,7 @@ final class LiveSource: Sendable {
     if let sections = sections?.sections {
       lookup = { snapshot throws(AnnalsError) in
         let path = try snapshot._query(R.self).path(sections.path)
-        return path.map { (path: $0, rule: sections.rule) }
+        return path.map { ListSections(path: $0, rule: sections.rule, order: sections.order) }
       }
     }
     var records: Lookup<RecordWork>?
@@ -67,7 +67,7 @@ final class LiveSource: Sendable {
   convenience init(_ fetch: DynamicFetch, _ sections: ListSections?) {
     var lookup: Sections?
     if let sections {
-      lookup = { _ throws(AnnalsError) in (path: sections.path, rule: sections.rule) }
+      lookup = { _ throws(AnnalsError) in sections }
     }
     self.init(fetch.entity, lookup) { snapshot throws(AnnalsError) in
       ListQuery(try snapshot._dynamicQuery.query(fetch).query)
@@ -77,7 +77,10 @@ final class LiveSource: Sendable {
   /// The rows in a state. O(n log n), or by an index.
   func rows(in snapshot: Snapshot) throws(AnnalsError) -> RowListContent {
     var query = try query(snapshot)
-    if let sections { query = ListQuery(query.rows, sections: try sections(snapshot)) }
+    if let sections = try sections?(snapshot) {
+      query = ListQuery(
+        query.rows, sections: (sections.path, sections.rule), order: sections.order)
+    }
     let (found, sources) = (query, snapshot.listSources(try records?(snapshot)))
     let list = try snapshot.reader.planning {
       try QueryList(found, in: snapshot.reader.state, sources)

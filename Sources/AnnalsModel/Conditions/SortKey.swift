@@ -10,6 +10,9 @@ public struct SortKey: Hashable, Sendable {
   public var nils: NilPlace
   /// How texts are compared.
   public var textOrder: TextOrder
+  /// Values that come before all others, in this order and whatever the direction; null only if it
+  /// is among them. Empty for none.
+  package var order: [Value] = []
 
   /// Creates a key over the value at this path: by default ascending, nil first, texts by their
   /// bytes.
@@ -93,6 +96,7 @@ extension SortKey: CustomStringConvertible {
     case .localized(nil): text += "[l]"
     case .localized(let locale?): text += "[l:\(locale)]"
     }
+    if !order.isEmpty { text += " FROM \(order.map(\.conditionText).joined(separator: ", "))" }
     switch nils {
     case .byDirection: return text
     case .first: return text + " NILS FIRST"

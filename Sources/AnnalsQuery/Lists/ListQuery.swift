@@ -12,12 +12,15 @@ package final class ListQuery: Sendable {
   package let timeline: TimelineQuery?
 
   /// Creates a query with sections: the section's path becomes the first key unless it already is.
+  /// Sections of the values in `order` come first.
   package init(
-    _ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil
+    _ rows: RowQuery, sections: (path: PropertyPath, rule: SectionRule)? = nil,
+    order: [Value] = []
   ) {
     var rows = rows
-    if let sections, rows.keys.first?.path != sections.path {
-      rows.keys.insert(SortKey(sections.path), at: 0)
+    if let sections {
+      if rows.keys.first?.path != sections.path { rows.keys.insert(SortKey(sections.path), at: 0) }
+      rows.keys[0].order = order
     }
     self.rows = rows
     self.sections = sections?.rule

@@ -9,6 +9,8 @@ final class OrderKey: Sendable {
   private let words: KeyWord
   /// The locale whose rules compare texts; nil if none does.
   private let locale: Locale?
+  /// The values that come first; nil for none.
+  private let listed: ListedValues?
 
   init(
     _ key: SortKey, of entity: EntityNumber, in state: State
@@ -27,18 +29,32 @@ final class OrderKey: Sendable {
     } else {
       locale = nil
     }
+    listed = key.order.isEmpty ? nil : try OrderKey.listed(key, path, of: entity, in: state)
+  }
+
+  /// The values that a key lists, in words of the same key without them.
+  private static func listed(
+    _ key: SortKey, _ path: BoundPath, of entity: EntityNumber, in state: State
+  ) throws(StateFault) -> ListedValues {
+    for value in key.order where !value.isNull { try path.requireComparable(value, key.path) }
+    var plain = key
+    (plain.order, plain.isDescending) = ([], false)
+    let order = try OrderKey(plain, of: entity, in: state)
+    return try ListedValues(key.order) { (cell, arena) throws(StateFault) in
+      try order.word(cell, arena, 0) { _ in nil }
+    }
   }
 
   /// How far into texts words go.
   private static let deepest = 8
 
   /// The word of no value.
-  var wordOfNil: UInt64 { key.areNilsFirst ? 0 : .max }
+  var wordOfNil: UInt64 { listed?.placeOfNil ?? (key.areNilsFirst ? 0 : .max) }
 
   /// Whether rows with this word at a depth have equal values.
   @inline(__always)
   func isExact(_ word: UInt64) -> Bool {
-    if word == wordOfNil { return true }
+    if word == wordOfNil || ListedValues.isPlace(word) { return true }
     return KeyWord.isExact(key.isDescending ? ~word : word)
   }
 
@@ -87,6 +103,13 @@ final class OrderKey: Sendable {
     } else {
       word = words.word(cell, in: arena)
     }
+    // Deeper words are those of values that are not listed.
+    if depth == 0, let listed {
+      let place = try listed.place(word) { (other, otherArena) throws(StateFault) in
+        try unlistedOutcome(cell, arena, other, otherArena, bytes, bytes) == .equal
+      }
+      if let place { return place }
+    }
     return key.isDescending ? ~word : word
   }
 
@@ -118,6 +141,19 @@ final class OrderKey: Sendable {
 
   /// Compares two values in the order of this key; each may be a large value of another state.
   func outcome(
+    _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
+    _ arenaB: UnsafeRawBufferPointer, _ bytesA: LargeBytes, _ bytesB: LargeBytes
+  ) throws(StateFault) -> Outcome {
+    if listed != nil {
+      let (x, y) = (try word(a, arenaA, 0, bytesA), try word(b, arenaB, 0, bytesB))
+      if x != y { return .of(x, y) }
+      if isExact(x) { return .equal }
+    }
+    return try unlistedOutcome(a, arenaA, b, arenaB, bytesA, bytesB)
+  }
+
+  /// Compares two values as if none were listed.
+  private func unlistedOutcome(
     _ a: ValueCell, _ arenaA: UnsafeRawBufferPointer, _ b: ValueCell,
     _ arenaB: UnsafeRawBufferPointer, _ bytesA: LargeBytes, _ bytesB: LargeBytes
   ) throws(StateFault) -> Outcome {

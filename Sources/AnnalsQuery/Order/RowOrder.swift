@@ -81,7 +81,7 @@ package struct RowOrder: Sendable {
   /// Whether rows with this word have equal values of the first key.
   @inline(__always)
   package func isExact(_ word: UInt64) -> Bool {
-    word == wordOfNil || KeyWord.isExact(word ^ flipped)
+    word == wordOfNil || ListedValues.isPlace(word) || KeyWord.isExact(word ^ flipped)
   }
 
   /// Whether rows with these words have equal values of all keys; nil if the words do not say.

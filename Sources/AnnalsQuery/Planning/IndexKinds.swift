@@ -66,7 +66,7 @@ extension QueryPlan {
     var keys = singles.map { SortKey(PropertyPath($0.name)) }
     let order = query.keys.filter { key in !keys.contains { $0.path == key.path } }
     let isStored = order.allSatisfy { key in
-      key.path.names.count == 1 && key.textOrder == .binary
+      key.path.names.count == 1 && key.textOrder == .binary && key.order.isEmpty
         && entity.attribute(named: key.path.names[0]).map { $0.type != .any } ?? false
     }
     if let first = order.first, isStored,

@@ -153,7 +153,8 @@ struct IndexPath: Sendable {
     var keys: [(property: PropertyNumber, key: SortKey)] = []
     for key in query.keys {
       guard key.path.names.count == 1, key.path.replacement == nil, key.textOrder == .binary,
-        let attribute = entity.attribute(named: key.path.names[0]), attribute.type != .any
+        key.order.isEmpty, let attribute = entity.attribute(named: key.path.names[0]),
+        attribute.type != .any
       else { return (.none, false) }
       if !fixed.contains(attribute.number) { keys.append((attribute.number, key)) }
     }

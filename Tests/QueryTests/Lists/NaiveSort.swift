@@ -36,6 +36,16 @@ struct NaiveSort {
   func sorted(_ rows: [Int64]) throws -> [Int64] { try rows.sorted { try isLess($0, $1) } }
 
   static func compare(_ a: Value, _ b: Value, _ key: SortKey) -> Int {
+    var plain = key
+    plain.order = []
+    // Nil, the listed values, all others, nil.
+    func place(_ value: Value) -> Int {
+      if let place = key.order.firstIndex(where: { compare($0, value, plain) == 0 }) {
+        return place
+      }
+      return value.isNull ? (key.areNilsFirst ? -1 : .max) : key.order.count
+    }
+    if !key.order.isEmpty, place(a) != place(b) { return place(a) < place(b) ? -1 : 1 }
     if a.isNull || b.isNull {
       if a.isNull && b.isNull { return 0 }
       return a.isNull == key.areNilsFirst ? -1 : 1

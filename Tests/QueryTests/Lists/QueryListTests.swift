@@ -64,7 +64,12 @@ import Testing
       case 2: sections = (keys.first?.path ?? "text", .value)
       default: break
       }
-      let query = ListQuery(rows, sections: sections.map { (path: $0.0, rule: $0.1) })
+      var order: [Value] = []
+      if let sections, sections.1 == .value, model.random.chance(60) {
+        order = RowOrderTests.listed(sections.0, model)
+      }
+      let query = ListQuery(
+        rows, sections: sections.map { (path: $0.0, rule: $0.1) }, order: order)
       list = try QueryList(query, in: model.state, listSources)
       if case .calendar(let unit, let zone) = query.sections {
         buckets = CalendarBuckets(unit, timeZone: zone)

@@ -17,13 +17,26 @@ import Testing
       textOrder: [.binary, .binary, .caseInsensitive, .localized(in: "de_DE")][random.below(4)])
   }
 
+  /// Some values that a key at this path may list, some of them nowhere in the model.
+  static func listed(_ path: PropertyPath, _ model: NoteModel) -> [Value] {
+    guard let name = path.names.last else { return [] }
+    let property = NoteModel.names.firstIndex(of: name).map { PropertyNumber($0 + 1) }
+    return (0..<model.random.below(5)).map { _ in
+      if name == "name" { return .string("folder \(model.random.below(14))") }
+      return property.map(model.value) ?? .object(ObjectReference(entity: 1, row: 3))
+    }
+  }
+
   @Test(arguments: 1...40 as ClosedRange<UInt64>)
   func `as boxed values are sorted`(seed: UInt64) throws {
     let model = NoteModel(seed: seed)
     _ = try model.change(seed % 4 == 0 ? 2_500 : 300)
     let rows = try NoteModel.rows(model.state)
     for _ in 0..<8 {
-      let keys = (0..<model.random.below(4)).map { _ in Self.key(&model.random) }
+      var keys = (0..<model.random.below(4)).map { _ in Self.key(&model.random) }
+      for index in keys.indices where model.random.chance(30) {
+        keys[index].order = Self.listed(keys[index].path, model)
+      }
       let falls = model.random.chance(50)
       let naive = NaiveSort(keys: keys, areTiesDescending: falls, state: model.state)
       let order = try RowOrder(keys, areTiesDescending: falls, of: 1, in: model.state) { _ in [] }

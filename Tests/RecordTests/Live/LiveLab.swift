@@ -95,6 +95,7 @@ final class LiveLab {
     switch below(4) {
     case 0: return (fetch, .calendar(.month, of: \.start))
     case 1: return (fetch, .by(\.rating))
+    case 2: return (fetch, .by(\.rating, order: [4, 1, nil, 9, 0]))
     default: return (fetch, nil)
     }
   }
