@@ -79,7 +79,19 @@ extension EditStep {
           let (before, now) = try AnnalsError.translating {
             (try old.value(entity, row, property), try new.value(entity, row, property))
           }
-          if result[index].value == before { result[index].value = now }
+          if result[index].value == before {
+            result[index].value = now
+          } else if now != before, now.isList, before.isList, result[index].value.isList,
+            new.schema.entity(numbered: entity)?.relationships
+              .contains(where: { $0.number == property && $0.isOrdered }) == true
+          {
+            // What others have done to the list stays, whatever is taken back.
+            let list = ListMerge(
+              base: before.targets, own: result[index].value.targets, stored: now.targets,
+              prefersOwn: true
+            ).merged
+            result[index].value = list.isEmpty ? .null : .objects(list)
+          }
         }
         return result
       }
@@ -92,5 +104,13 @@ extension EditStep {
       left.append(edit)
     }
     edits = left
+  }
+}
+
+extension Value {
+  /// Whether it may be that of a to-many relationship.
+  fileprivate var isList: Bool {
+    if case .objects = self { return true }
+    return isNull
   }
 }

@@ -107,12 +107,19 @@ extension PropertyDifference: CustomStringConvertible {
 }
 
 extension RelationshipEdits {
-  /// The rows of the objects inserted and removed: `+#3 -#4`; only how many of a long list.
+  /// The rows of the objects inserted, removed and moved, these with their positions from 1: `+#3
+  /// -#4 #5 moved from 4 to 1`; only how many of a long list.
   fileprivate var shortDescription: String {
     func text(_ edits: [Edit], _ sign: String) -> [String] {
       edits.count > 10
         ? ["\(sign)\(edits.count) objects"] : edits.map { "\(sign)#\($0.object.row)" }
     }
-    return (text(inserted, "+") + text(removed, "-")).joined(separator: " ")
+    let (moved, removed, inserted) = parts
+    let moves =
+      moved.count > 10
+      ? ["\(moved.count) objects moved"]
+      : moved.map { "#\($0.object.row) moved from \($0.from + 1) to \($0.to + 1)" }
+    let others = (text(inserted, "+") + text(removed, "-")).joined(separator: " ")
+    return ((others.isEmpty ? [] : [others]) + moves).joined(separator: ", ")
   }
 }

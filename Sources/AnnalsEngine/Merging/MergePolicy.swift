@@ -5,6 +5,10 @@
 /// the base, and from each other. Changes to different objects never conflict: all of them are
 /// kept, whatever the policy.
 ///
+/// `.storedWins` and `.ownWins` merge an ordered to-many that both sides changed reference by
+/// reference, and so does a save of an editing context without a policy: a conflict is only a
+/// reference that both have moved, to different places; the policy decides where it is.
+///
 /// A conflict also arises if the write inserts an object with a unique value that another object
 /// has got since. The two become one object under the stored one's id: `.ownWins` sets what the
 /// write has set, `.storedWins` sets that only where the stored object has no value, `.overwrite`

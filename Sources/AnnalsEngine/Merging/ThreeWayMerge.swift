@@ -119,14 +119,16 @@ struct ThreeWayMerge {
     guard !different.isEmpty else { return }
     let both = mine.filter { theirs.contains($0) }
     var taken = mine
+    var lists: [PropertyNumber: ListMerge] = [:]
     if !theirs.isEmpty {
+      lists = try mergedLists(different.filter(both.contains), of: object)
+      let opposed = different.filter { both.contains($0) && lists[$0]?.isConflicting ?? true }
       switch policy {
-      case .error:
-        try add(comparesProperties ? different.filter(both.contains) : different, of: object)
+      case .error: try add(comparesProperties ? opposed : different, of: object)
       case .storedWins:
-        try add(different.filter(both.contains), of: object)
-        taken = mine.filter { !theirs.contains($0) }
-      case .ownWins: try add(different.filter(both.contains), of: object)
+        try add(opposed, of: object)
+        taken = mine.filter { !theirs.contains($0) || lists[$0] != nil }
+      case .ownWins: try add(opposed, of: object)
       case .overwrite:
         try add(different.filter(theirs.contains), of: object)
         taken = different
@@ -139,8 +141,57 @@ struct ThreeWayMerge {
       if theirs.isEmpty { try add(mine, of: object) }
       return
     }
-    for property in taken { try copyUnlessKept(property, of: object, into: object) }
+    for property in taken {
+      if let list = lists[property] {
+        try set(property, of: object, to: list)
+      } else {
+        try copyUnlessKept(property, of: object, into: object)
+      }
+    }
     if !taken.isEmpty { touched.append(object) }
+  }
+
+  /// The ordered lists among some properties of an object that both sides have changed, where the
+  /// policy decides by property.
+  private func mergedLists(
+    _ both: [PropertyNumber], of object: ObjectReference
+  ) throws(AnnalsError) -> [PropertyNumber: ListMerge] {
+    guard !both.isEmpty, policy == .error ? comparesProperties : policy != .overwrite,
+      policy != .rollBack, let entity = stored.schema.entity(numbered: object.entity)
+    else { return [:] }
+    var lists: [PropertyNumber: ListMerge] = [:]
+    for relationship in entity.relationships
+    where relationship.isOrdered && both.contains(relationship.number) {
+      let number = relationship.number
+      guard let base = try list(number, of: object, in: base),
+        let own = try list(number, of: object, in: own),
+        let stored = try list(number, of: object, in: stored)
+      else { continue }
+      lists[number] = ListMerge(
+        base: base, own: own, stored: stored, prefersOwn: policy == .ownWins)
+    }
+    return lists
+  }
+
+  /// The references of a to-many relationship, as far as they are known to be merged; nil if they
+  /// were erased.
+  private func list(
+    _ property: PropertyNumber, of object: ObjectReference, in state: State
+  ) throws(AnnalsError) -> [ObjectReference]? {
+    let value = try AnnalsError.translating {
+      try state.value(object.entity, object.row, property)
+    }
+    return value.isErased ? nil : keys.redirect(value).targets
+  }
+
+  private mutating func set(
+    _ property: PropertyNumber, of object: ObjectReference, to list: ListMerge
+  ) throws(AnnalsError) {
+    try AnnalsError.translating {
+      try merged.set(
+        object.entity, object.row, property,
+        to: list.merged.isEmpty ? .null : .objects(list.merged))
+    }
   }
 
   /// Unites an inserted object with the stored one that has its unique key.

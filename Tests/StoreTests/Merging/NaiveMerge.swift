@@ -22,6 +22,15 @@ struct NaiveWorld: Equatable {
       for name in Set(own.keys).union(stored.keys) {
         let isMine = own[name] != base?[name]
         let isTheirs = stored[name] != base?[name]
+        let lists = [base?[name], own[name], stored[name]]
+        if isMine, isTheirs,
+          lists.contains(where: { if case .objects = $0 { true } else { false } })
+        {
+          // Every list of these worlds is ordered.
+          let merged = NaiveListMerge(lists.map { $0?.targets ?? [] }, policy == .ownWins).list
+          result[name] = merged.isEmpty ? nil : .objects(merged)
+          continue
+        }
         result[name] = isMine && (!isTheirs || policy == .ownWins) ? own[name] : stored[name]
       }
       return .some(result)

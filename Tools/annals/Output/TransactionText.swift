@@ -158,13 +158,27 @@ struct TransactionText {
     let name = ValueText.plain(difference.name)
     if let edits = difference.edits {
       let now = try state()
-      let removed = try edits.removed.prefix(5).map { "-" + (try now.name(of: $0.object).text) }
-      let inserted = try edits.inserted.prefix(5).map { "+" + (try now.name(of: $0.object).text) }
-      let more = edits.removed.count + edits.inserted.count - removed.count - inserted.count
-      let rest = more > 0 ? ["… \(Numerals.grouped(more)) more"] : []
-      return "\(name): " + ValueText.plain((removed + inserted + rest).joined(separator: " "))
+      return "\(name): " + ValueText.plain(try text(edits) { try now.name(of: $0).text })
     }
     return "\(name): \(try text(difference.before, state)) → \(try text(difference.after, state))"
+  }
+
+  /// What was removed, inserted and moved, the first five of each.
+  private func text(
+    _ edits: RelationshipEdits, _ name: (ObjectReference) throws -> String
+  ) throws -> String {
+    let parts = edits.parts
+    var words = try parts.removed.prefix(5).map { "-" + (try name($0.object)) }
+    words += try parts.inserted.prefix(5).map { "+" + (try name($0.object)) }
+    let moves = try parts.moved.prefix(5).map {
+      "\(try name($0.object)) moved from \($0.from + 1) to \($0.to + 1)"
+    }
+    let more = [parts.removed.count, parts.inserted.count, parts.moved.count]
+      .reduce(0) { $0 + max(0, $1 - 5) }
+    let rest = more > 0 ? ["… \(Numerals.grouped(more)) more"] : []
+    if moves.isEmpty { return (words + rest).joined(separator: " ") }
+    return ((words.isEmpty ? [] : [words.joined(separator: " ")]) + moves + rest)
+      .joined(separator: ", ")
   }
 
   /// A value, with the names of referenced objects in the state.
