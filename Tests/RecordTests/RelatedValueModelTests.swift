@@ -28,6 +28,29 @@ private struct Note: Record {
     Property("shelf", \.shelf).inverse("notes"))
 }
 
+private struct Town: Record {
+  var name: String
+  var rank: Int
+  static let entity = RecordEntity(
+    "Town", Town.init, Property("name", \.name).displayName(), Property("rank", \.rank))
+}
+
+private struct Stay: Record {
+  var day: Date
+  var town: Reference<Town>?
+  static let entity = RecordEntity(
+    "Stay", Stay.init, Property("day", \.day), Property("town", \.town).onDelete(.keep))
+
+  static let bills = Inverse(\Bill.stay)
+}
+
+private struct Bill: Record {
+  var sum: Int
+  var stay: Reference<Stay>?
+  static let entity = RecordEntity(
+    "Bill", Bill.init, Property("sum", \.sum), Property("stay", \.stay).inverse("bills"))
+}
+
 /// Functions of several objects, in conditions and orders, against a plain loop; live views of them
 /// against fetches.
 @Suite(.deadline) struct RelatedValueModelTests {
@@ -46,6 +69,69 @@ private struct Note: Record {
       shown = try await live.next()?.rows.all().map(\.id)
       try #require(shown == wanted, "seed \(seed) at \(lab.store.token.number)")
     }
+  }
+
+  /// Sections by what an inverse gives: what changes behind it moves the rows.
+  @Test(arguments: 1...6) func everySectionIsThatOfALoop(_ seed: Int) async throws {
+    let lab = try ShelfLab(seed: UInt64(seed))
+    let fetch = Fetch(Shelf.self).sorted(by: .descending(.max(\.books, \.pages)))
+    let byCount = RecordSections<Shelf>.by(.count(\.notes), order: [2, 0])
+    let byWeight = RecordSections<Shelf>.by(.max(\.notes, \.weight), order: [1])
+    var live = (
+      lab.store.live(fetch, sections: byCount).makeAsyncIterator(),
+      lab.store.live(fetch, sections: byWeight).makeAsyncIterator()
+    )
+    var sections = ([[ObjectID]](), [[ObjectID]]())
+    for _ in 0..<40 {
+      let counts = try lab.sections([2, 0], { $0.notes })
+      while sections.0 != counts {
+        let update = try #require(try await live.0.next())
+        update.diff.apply(to: &sections.0) { update.rows.objectIDs[$0.position] }
+      }
+      let weights = try lab.sections([1], { $0.weights.max() })
+      while sections.1 != weights {
+        let update = try #require(try await live.1.next())
+        update.diff.apply(to: &sections.1) { update.rows.objectIDs[$0.position] }
+      }
+      try lab.change()
+    }
+  }
+
+  /// What a row of a timeline shows of other objects, and nothing else of them, is an update of it.
+  @Test func labelsOfATimelineAreFollowed() async throws {
+    let store = try Store(.memory, records: Stay.self, Town.self, Bill.self)
+    let (nara, stay) = try await store.write { tx in
+      let nara = try tx.insert(Town(name: "Nara", rank: 1))
+      return (nara, try tx.insert(Stay(day: .now, town: Reference(nara))))
+    }
+    func labels(_ update: LiveUpdate<TimelineRow>?) throws -> [String] {
+      try #require(update).rows.all().map(\.label)
+    }
+    var named = store.live(Timeline(start: \Stay.day).labeled(by: \.town)).makeAsyncIterator()
+    var counted = store.live(
+      Timeline(start: \Stay.day).labeled(by: .count(\.bills)).grouped(by: \.town)
+    ).makeAsyncIterator()
+    var summed = store.live(Timeline(start: \Stay.day).labeled(by: .sum(\.bills, \.sum)))
+      .makeAsyncIterator()
+    #expect(try await labels(named.next()) == ["Nara"])
+    #expect(try await labels(counted.next()) == ["0"])
+    #expect(try await labels(summed.next()) == ["0"])
+    try await store.write { try $0.set(\.rank, of: nara, to: 2) }
+    let bill = try await store.write { tx in
+      try tx.set(\.name, of: nara, to: "Uji")
+      return try tx.insert(Bill(sum: 3, stay: Reference(stay)))
+    }
+    let update = try #require(try await named.next())
+    #expect(try labels(update) == ["Uji"] && update.diff.updates.count == 1)
+    #expect(update.diff.moves.isEmpty && update.diff.inserts.isEmpty)
+    #expect(update.diff.changedProperties(of: update.diff.updates[0]) == [])
+    #expect(try await labels(counted.next()) == ["1"])
+    #expect(try await labels(summed.next()) == ["3"])
+    try await store.write { try $0.set(\.sum, of: bill, to: 4) }
+    #expect(try await labels(summed.next()) == ["4"])
+    try await store.write { try $0.delete(bill) }
+    #expect(try await labels(summed.next()) == ["0"])
+    #expect(try await labels(counted.next()) == ["0"], "a bill's sum is none of its business")
   }
 }
 
@@ -163,6 +249,28 @@ private final class ShelfLab {
       }
       try demand(found == wanted.map(\.0.id), "order \(place)")
     }
+  }
+
+  /// The sections that a loop finds, in the order of the listed values and then of the others, each
+  /// by falling pages.
+  func sections(
+    _ order: [Int], _ value: (Values) -> Int?
+  ) throws -> [[ObjectID]] {
+    let snapshot = store.snapshot()
+    let all = try snapshot.objects(of: Shelf.self).map { ($0.objectID, try values($0, snapshot)) }
+    let sorted = all.sorted { a, b in
+      let (x, y) = (a.1.pages.max() ?? -1, b.1.pages.max() ?? -1)
+      return x != y ? x > y : a.0.row > b.0.row
+    }
+    let groups = Dictionary(grouping: sorted) { value($0.1) }
+    let keys = groups.keys.sorted { a, b in
+      func place(_ key: Int?) -> Int {
+        guard let key else { return -1 }
+        return order.firstIndex(of: key) ?? 100 + key
+      }
+      return place(a) < place(b)
+    }
+    return keys.map { groups[$0, default: []].map(\.0) }
   }
 
   private func demand(_ isRight: Bool, _ what: String) throws {

@@ -60,6 +60,24 @@ public struct RecordSections<R: Record>: Hashable, Sendable {
         order: order.map { property.single($0) }))
   }
 
+  /// One section for each number of related objects: `.by(.count(\.events))`.
+  public static func by(_ count: RecordCount<R>, order: [Int] = []) -> RecordSections {
+    RecordSections(sections: .by(count.numberPath, order: order.map { .int(Int64($0)) }))
+  }
+
+  /// One section for each value of a function of related objects: `.by(.max(\.events, \.rank))`.
+  public static func by<V>(_ related: RelatedValue<R, V>, order: [V] = []) -> RecordSections {
+    RecordSections(sections: .by(related.path, order: order.map { Value($0) }))
+  }
+
+  /// One section for each unit of the calendar that a date of related objects lies in:
+  /// `.calendar(.month, of: .max(\.events, \.start))`.
+  public static func calendar(
+    _ unit: CalendarUnit, of related: RelatedValue<R, Date>, in timeZone: TimeZone = .gmt
+  ) -> RecordSections {
+    RecordSections(sections: .calendar(unit, of: related.path, in: timeZone))
+  }
+
   /// One section for each unit of the calendar, and one for objects without a date.
   public static func calendar<V: AttributeValue>(
     _ unit: CalendarUnit, of keyPath: KeyPath<R, V>, in timeZone: TimeZone = .gmt

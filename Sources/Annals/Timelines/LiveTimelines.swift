@@ -8,7 +8,8 @@ extension Store {
   /// The rows of a timeline that stay current: a live view.
   ///
   /// Ask about intervals through the state: `update.rows.snapshot.timeline(trips).intervals()`.
-  /// What a row shows of another object (a label, a group) is not a change of the row.
+  /// Where a row shows something of another object, a label or a group, a change of that is an
+  /// update of the row, without changed properties.
   ///
   /// - Parameters:
   ///   - timeline: what to show of the objects, and in what order.

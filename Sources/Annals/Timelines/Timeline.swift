@@ -119,6 +119,16 @@ extension Timeline {
     with { $0.definition.label = Timeline.path(keyPath) }
   }
 
+  /// Labels the objects by how many others are related: `.labeled(by: .count(\.events))`.
+  public func labeled(by count: RecordCount<R>) -> Timeline {
+    with { $0.definition.label = count.numberPath }
+  }
+
+  /// Labels the objects by one value of related ones: `.labeled(by: .max(\.events, \.start))`.
+  public func labeled<V>(by related: RelatedValue<R, V>) -> Timeline {
+    with { $0.definition.label = related.path }
+  }
+
   /// Orders the rows by date, or in the exact reverse.
   public func sorted(_ direction: SortDirection) -> Timeline {
     with { $0.order.isDescending = direction == .descending }

@@ -36,7 +36,7 @@ package final class ListQuery: Sendable {
 
   /// The paths on which the rows and their order depend.
   func dependencies(in state: State, _ records: RecordWork?) -> [PathDependency] {
-    if let timeline { return timeline.dependencies }
+    if let timeline { return timeline.dependencies(in: state.schema) }
     var paths = rows.keys.map(\.path)
     // Whether the objects exist that these lead to is part of a record.
     if let records, let entity = state.schema.entity(numbered: rows.entity) {

@@ -46,7 +46,11 @@ extension QueryList {
     for index in moves.changed.indices {
       let row = moves.changed[index].row
       let (before, after) = (try old.standing(of: row), try new.standing(of: row))
-      moves.changed[index].showsOtherwise = before != after
+      var showsOtherwise = before != after
+      if !showsOtherwise, moves.changed[index].properties.isEmpty {
+        showsOtherwise = try new.showsOthersOtherwise(row, than: old)
+      }
+      moves.changed[index].showsOtherwise = showsOtherwise
       var entries = new.entries(of: row, after)
       for entry in old.entries(of: row, before) {
         let place = entries.firstIndex { $0.identity == entry.identity }
@@ -68,14 +72,15 @@ extension QueryList {
   }
 
   /// Whether the rows of an object show something else than in another list: kind, dates, label or
-  /// group by another definition, or dates of an object that it leads to.
+  /// group by another definition, or what an object that it leads to gives.
   func showsOtherwise(_ row: Int64, than old: QueryList) throws(StateFault) -> Bool {
     guard let timeline = bound.timeline, let before = old.bound.timeline,
       let definition = query.timeline?.definition, let other = old.query.timeline?.definition
     else { return false }
     guard definition.label == other.label, definition.group == other.group else { return true }
     if definition == other, referrers.isEmpty { return false }
-    return try timeline.standing(of: row) != before.standing(of: row)
+    if try timeline.standing(of: row) != before.standing(of: row) { return true }
+    return try timeline.showsOthersOtherwise(row, than: before)
   }
 }
 

@@ -1,10 +1,11 @@
 import AnnalsModel
 import AnnalsState
 
-/// An index from objects to the rows that refer to them, for the relationships on a list's paths,
-/// to-one and to-many: when an object changes, these rows must be read again.
+/// The rows that refer to an object by the relationships on a list's paths, to-one and to-many:
+/// when an object changes, these rows must be read again.
 ///
-/// A value; 16 bytes per reference.
+/// Asks the reference index of a relationship, which the state has. Where there is none (of `.keep`
+/// without an inverse) it keeps a table of its own, of 16 bytes per reference. A value.
 struct Referrers: Sendable {
   /// One relationship on a path.
   private struct Hop: Hashable {
@@ -25,7 +26,7 @@ struct Referrers: Sendable {
   }
 
   private var ways: [Way] = []
-  /// For each relationship, entries whose words are the targets' rows.
+  /// For each relationship without an index, entries whose words are the targets' rows.
   private var lists: [Hop: SortedList] = [:]
   /// The properties of the list's own entity on which conditions and keys depend.
   private(set) var ownProperties = PropertySet()
@@ -44,6 +45,7 @@ struct Referrers: Sendable {
       }
     }
     for hop in Set(ways.flatMap(\.hops)) where !hop.isInverse {
+      if try state.index(hop.entity, hop.relationship) != nil { continue }
       lists[hop] = try Referrers.list(hop, in: state)
     }
   }
@@ -173,12 +175,18 @@ extension Referrers {
   ) throws(StateFault) {
     guard let hop = hops.last else { return body(target) }
     let rows =
-      hop.isInverse ? Array(try owners(of: target, hop, states)) : referrers(to: target, hop)
+      hop.isInverse
+      ? Array(try owners(of: target, hop, states)) : try referrers(to: target, hop, states.old)
     for row in rows { try walkBack(row, hops.dropLast(), states, body) }
   }
 
-  private func referrers(to target: Int64, _ hop: Hop) -> [Int64] {
-    guard let list = lists[hop] else { return [] }
+  /// What referred to an object before the step. What refers to it since has changed itself.
+  private func referrers(
+    to target: Int64, _ hop: Hop, _ old: State
+  ) throws(StateFault) -> [Int64] {
+    guard let list = lists[hop] else {
+      return try old.index(hop.entity, hop.relationship)?.referrers(to: target) ?? []
+    }
     let word = UInt64(target)
     let start = list.rank { $0.word < word }
     var rows: [Int64] = []

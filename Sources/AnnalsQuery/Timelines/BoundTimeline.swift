@@ -9,12 +9,15 @@ struct BoundTimeline: Sendable {
   let now: Timestamp
   /// Nil where there is no object.
   let reading: TimelineReading?
+  /// Whether rows show labels or groups that other objects give.
+  let showsOthers: Bool
 
   init(
     _ query: TimelineQuery, in state: State, _ sources: ConditionSources, now: Timestamp
   ) throws(StateFault) {
     order = query.order
     self.now = now
+    showsOthers = !query.farPaths(in: state.schema).isEmpty
     // Names that an entity without objects does not have, such as one that is to come, are fine.
     reading =
       state.count(of: query.entity) > 0
@@ -42,6 +45,12 @@ struct BoundTimeline: Sendable {
       result = reading.standing(cells, endCounts: endCounts)
     }
     return result
+  }
+
+  /// Whether an object's rows show another label or group of another object than they did.
+  func showsOthersOtherwise(_ row: Int64, than old: BoundTimeline) throws(StateFault) -> Bool {
+    guard showsOthers || old.showsOthers else { return false }
+    return try reading?.shown(of: row) != old.reading?.shown(of: row)
   }
 
   /// The entries of an object.

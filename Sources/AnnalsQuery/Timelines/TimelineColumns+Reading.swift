@@ -158,7 +158,7 @@ struct TimelineReading {
   }
 
   /// The path to what names the object that a to-one path leads to; any other path as it is.
-  private static func naming(
+  static func naming(
     _ path: PropertyPath, of number: EntityNumber, in schema: Schema
   ) -> PropertyPath {
     var entity = schema.entity(numbered: number)
@@ -170,6 +170,22 @@ struct TimelineReading {
       return path
     }
     return PropertyPath(path.names + [name])
+  }
+
+  /// What a row shows besides its dates.
+  struct Shown: Equatable {
+    var label = Value.null
+    var group = Value.null
+  }
+
+  /// The label and the group of an object; nothing if there is none. Large values are not read.
+  func shown(of row: Int64) throws(StateFault) -> Shown {
+    var shown = Shown()
+    _ = try scan.readRow(row) { cells, _ in
+      if let label { shown.label = cells[label].cell.value(in: cells[label].arena) }
+      if let group { shown.group = cells[group].cell.value(in: cells[group].arena) }
+    }
+    return shown
   }
 
   /// What an object is on the timeline.

@@ -19,9 +19,9 @@ package struct TimelineQuery: Sendable {
     self.zone = zone
   }
 
-  /// The paths on which dates, kinds and conditions depend; labels and groups are no part of a row.
-  var dependencies: [PathDependency] {
-    var paths = [definition.start]
+  /// The paths on which dates, kinds, conditions, and labels and groups of other objects depend.
+  func dependencies(in schema: Schema) -> [PathDependency] {
+    var paths = [definition.start] + farPaths(in: schema)
     if let end = definition.end { paths.append(end) }
     switch definition.openEnd {
     case .never, .whenEndIsNil: break
@@ -29,6 +29,21 @@ package struct TimelineQuery: Sendable {
     }
     return paths.map { PathDependency($0) } + (definition.endCondition?.dependencies ?? [])
       + (definition.condition?.dependencies ?? [])
+  }
+}
+
+extension TimelineQuery {
+  /// The paths of a label and a group that other objects give.
+  func farPaths(in schema: Schema) -> [PropertyPath] {
+    var paths: [PropertyPath] = []
+    if let label = definition.label {
+      paths.append(TimelineReading.naming(label, of: entity, in: schema))
+    }
+    if let group = definition.group { paths.append(group) }
+    guard let own = schema.entity(numbered: entity) else { return [] }
+    return paths.filter { path in
+      path.names.count > 1 || path.names.first.map { own.relationship(named: $0) != nil } ?? false
+    }
   }
 }
 
