@@ -50,6 +50,23 @@ import Testing
       cleared.errors == "annals: `ann` has nothing to redo: transaction 8 was written since.\n")
   }
 
+  @Test func putsAndDeletesOfOneGroupAreUndoneTogether() throws {
+    let folder = try folder()
+    folder.run("put", "@p.annals", "Post/c", "title=Rain", "--author", "ann", "--group", "a day")
+    folder.run("put", "@p.annals", "Post/b", "title=Ben", "--author", "ben", "--group", "a day")
+    folder.run("put", "@p.annals", "Post/c", "title=Snow", "--author", "ann", "--group", "a day")
+    folder.run("delete", "@p.annals", "Post/a", "--author", "ann", "--group", "a day")
+    let log = folder.run("log", "@p.annals", "-n", "1").output
+    #expect(log.contains("\n    group a day\n"), "\(log)")
+    let undone = folder.run("undo", "@p.annals", "--author", "ann")
+    #expect(undone.status == .done && undone.output.contains("a day"), "\(undone)")
+    #expect(title(folder).contains("Mist"))
+    #expect(folder.run("get", "@p.annals", "Post/c").status == .couldNotRun)
+    #expect(folder.run("get", "@p.annals", "Post/b").output.contains("Ben"))
+    let refused = folder.run("put", "@p.annals", "Post/a", "title=x", "--group", "")
+    #expect(refused.status == .couldNotRun && refused.errors.contains("group"), "\(refused)")
+  }
+
   @Test func othersAreNamedOrMerged() throws {
     let folder = try folder()
     folder.run("put", "@p.annals", "Post/a", "title=Ben", "--author", "ben")

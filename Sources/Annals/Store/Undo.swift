@@ -48,6 +48,38 @@ extension Store {
     try commitStep(.redo, author, context, metadata, merging)
   }
 
+  /// As `undo`, without blocking the task's thread; the rest is as with the asynchronous `write`.
+  @discardableResult
+  public func undo(
+    author: String?, context: String? = nil, metadata: [String: Value] = [:],
+    merging: MergePolicy? = nil
+  ) async throws -> Commit<UndoStep> {
+    try await commitStepOfTask(.undo, author, context, metadata, merging)
+  }
+
+  /// As `redo`, without blocking the task's thread; the rest is as with the asynchronous `write`.
+  @discardableResult
+  public func redo(
+    author: String?, context: String? = nil, metadata: [String: Value] = [:],
+    merging: MergePolicy? = nil
+  ) async throws -> Commit<UndoStep> {
+    try await commitStepOfTask(.redo, author, context, metadata, merging)
+  }
+
+  private func commitStepOfTask(
+    _ direction: UndoDirection, _ author: String?, _ context: String?, _ metadata: [String: Value],
+    _ policy: MergePolicy?
+  ) async throws -> Commit<UndoStep> {
+    let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
+    return try await writer.commitOfTask { writer in
+      try Commit { value in
+        let (step, result) = try writer.append(direction, origin, merging: policy)
+        value = step
+        return result
+      }
+    }
+  }
+
   private func commitStep(
     _ direction: UndoDirection, _ author: String?, _ context: String?, _ metadata: [String: Value],
     _ policy: MergePolicy?

@@ -140,15 +140,23 @@ import Testing
     #expect(steps[0].description == "drag, 5 transactions from \(first) to \(last)")
     #expect(try store.undoable(author: "ann", limit: 1).count == 1)
     let head = store.token.number
-    try store.undo(author: "ann")
+    let undone = try await store.undo(author: "ann")
+    #expect(undone.value.count == 5 && undone.token == store.token)
     #expect(store.token.number == head + 1)
     #expect(try text(store, id) == "Fog")
     #expect(try store.snapshot().object(id)?["count"] == .null)
     let undo = try store.transaction(head + 1)
     #expect(undo.undoes == first...last && undo.group == "drag")
     #expect(try store.redoable(author: "ann").map(\.group) == ["drag"])
-    try store.redo(author: "ann")
+    let redone = try await store.redo(author: "ann", context: "menu")
+    #expect(redone.value.count == 1 && store.token.number == head + 2)
     #expect(try text(store, id) == "3")
+    do {
+      try await store.redo(author: "ann")
+      Issue.record("there was nothing to redo")
+    } catch let error as AnnalsError {
+      #expect(error.code == .nothingToUndo && store.token.number == head + 2)
+    }
     // A redo ends the group, and so does another transaction of the author.
     try set(store, id, "ann", ["text": "4"], group: "drag")
     try set(store, id, "ann", ["text": "5"])

@@ -15,6 +15,14 @@ struct AuthorArguments: ParsableArguments {
   var metadata: [String: Value] { message.map { ["message": .string($0)] } ?? [:] }
 }
 
+/// The group of a transaction.
+struct GroupArguments: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: "A name: consecutive changes of the author with it are undone together.")
+  var group: String?
+}
+
 /// Texts that the help of several commands shares.
 enum Vocabulary {
   static let token = """

@@ -8,13 +8,15 @@ struct DeleteCommand: FileCommand {
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The OBJECT: Post/7 or Post#7.") var object: String
   @OptionGroup var author: AuthorArguments
+  @OptionGroup var undo: GroupArguments
 
   func run(_ console: Console) throws -> ExitStatus {
     let argument = try ObjectArgument(object)
     let store = try console.openForWriting(file)
     defer { try? store.close() }
-    let token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
-      transaction in
+    let token = try store.commit(
+      author: console.author(author.author), group: undo.group, metadata: author.metadata
+    ) { transaction in
       try transaction.draft.delete(argument.find(in: transaction))
     }.token
     try store.close()

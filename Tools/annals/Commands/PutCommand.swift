@@ -26,6 +26,7 @@ struct PutCommand: FileCommand {
   @Flag(help: "Widen an attribute to any type if its new value has another type.")
   var widen = false
   @OptionGroup var author: AuthorArguments
+  @OptionGroup var undo: GroupArguments
 
   func run(_ console: Console) throws -> ExitStatus {
     let argument = try ObjectArgument(object)
@@ -41,7 +42,9 @@ struct PutCommand: FileCommand {
     let schema = store.schema
     let token: Token
     do {
-      token = try store.commit(author: console.author(author.author), metadata: author.metadata) {
+      token = try store.commit(
+        author: console.author(author.author), group: undo.group, metadata: author.metadata
+      ) {
         before = store.token
         do {
           try $0.put(
