@@ -118,6 +118,9 @@ package struct Chronicle: Sendable, Hashable {
     hasher.combine(transaction.processID)
     hasher.combine(transaction.metadata)
     hasher.combine(transaction.erasure)
+    hasher.combine(transaction.group)
+    hasher.combine(transaction.undoes)
+    hasher.combine(transaction.redoes)
     for entity in transaction.schemaChange { hasher.combine(entity) }
     for change in transaction.changes {
       hasher.combine(change.kind)

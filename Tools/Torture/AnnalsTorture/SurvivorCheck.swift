@@ -139,6 +139,7 @@ struct SurvivorCheck {
     try requirePermitted(store)
     try chronicle.check(store, "a writer", erasures: pledge.erasures)
     try NoteCount.requireConsistent(store)
+    try store.requireSoundGraph()
     let head = store.token.number
     try SurvivorCheck.commitOnce(store)
     try NoteCount.requireConsistent(store)

@@ -81,14 +81,37 @@ package final class WorkSession {
 
   /// Commits one transaction.
   package func commit(
-    _ store: Store, author: String = "ann", _ body: (WriteTransaction) throws -> Void
+    _ store: Store, author: String = "ann", group: String? = nil,
+    _ body: (WriteTransaction) throws -> Void
   ) throws {
+    try commit(store) { store in
+      try store.commit(author: author, context: "torture", group: group, body).token
+    }
+  }
+
+  /// Commits one transaction by a call that returns the position after it.
+  private func commit(_ store: Store, _ call: (Store) throws -> Token) throws {
     lastUsed = store
     pledge.attempted = (pledge.acknowledged ?? 0) + 1
     let failureCount = files.injectedCount
-    let token = try store.commit(author: author, context: "torture", body).token
+    let token = try call(store)
     noteQuietFailure(since: failureCount)
     try acknowledge(token.number, store)
+  }
+
+  /// Commits one transaction by a call that the store may refuse with one of some codes. Returns
+  /// whether it did not.
+  @discardableResult
+  package func commit(
+    _ store: Store, unless codes: [AnnalsError.Code], _ call: (Store) throws -> Token
+  ) throws -> Bool {
+    do {
+      try commit(store, call)
+      return true
+    } catch let error as AnnalsError where codes.contains(error.code) {
+      pledge.attempted = pledge.acknowledged ?? 0
+      return false
+    }
   }
 
   /// Extends or edits the schema in a transaction of its own.

@@ -100,6 +100,9 @@ package struct Workload: Sendable {
       try session.close(store)
     },
     Workload("retain", setUp: filled(3), work: retaining),
+    Workload("graph", setUp: filled(2), work: graph),
+    Workload("undo", setUp: filled(2), work: undo),
+    Workload("contexts", setUp: filled(2), work: contexts),
     Workload("compact", setUp: filled(8)) { session in
       let store = try session.open()
       try session.commitSomething(store)
