@@ -23,7 +23,9 @@ extension ChangeReading {
       throw reader.fault("\(plan.entity.name).\(attribute.name): \(error)")
     }
     let keepsType = plan.entity.indexKeepingType(of: attribute.number) != nil
-    guard !keepsSchema, !attribute.isUnique, !keepsType, attribute.type.isInferred else {
+    let isRead =
+      transaction.schema.derivedName(from: attribute.number, of: plan.entity.number) != nil
+    guard !keepsSchema, !attribute.isUnique, !keepsType, !isRead, attribute.type.isInferred else {
       throw reader.fault(
         "\(plan.entity.name).\(attribute.name) is of type \(attribute.type), and "
           + "`\(found.plainText.prefix(60))` is no such value")

@@ -300,6 +300,7 @@ package final class HistoryImport {
       let changes = ChangeReading($0, keepsSchema: true)
       changes.plans = EntityPlans(exported: imported.exported)
       changes.fillsDefaults = false
+      $0.draft.origin.keepsGivenValues = true
       try changes.read(reader)
       guard try reader.next() == .endObject else {
         throw reader.fault("nothing may follow the changes of a base")

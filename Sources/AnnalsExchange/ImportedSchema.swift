@@ -104,6 +104,9 @@ extension Entity {
   /// has it.
   fileprivate var withoutRedundantNames: Entity {
     var result = self
+    for place in attributes.indices where attributes[place].derivation?.isNumbered == true {
+      result.attributes[place].derivation?.dropNames()
+    }
     for place in relationships.indices where relationships[place].destination > 0 {
       result.relationships[place].destinationName = ""
     }

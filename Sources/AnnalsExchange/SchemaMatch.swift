@@ -261,7 +261,11 @@ extension Schema {
         result.nextPropertyNumber = 1
         result.madeEdits = []
         result.attributes = entity.attributes.filter { !$0.isRemoved }
-        for place in result.attributes.indices { result.attributes[place].number = 0 }
+        for place in result.attributes.indices {
+          result.attributes[place].number = 0
+          let named = result.attributes[place].derivation.map { naming($0, of: entity) }
+          result.attributes[place].derivation = named
+        }
         result.relationships = entity.relationships.filter { !$0.isRemoved }
         for place in result.relationships.indices {
           let relationship = result.relationships[place]
@@ -278,11 +282,15 @@ extension Schema {
 
 extension Schema {
   /// This schema as a program states it, with relationships optional where the store has them so,
-  /// and without delete rules and limits for those that it has: lines do not narrow.
+  /// and without delete rules, limits and derivations for those that it has: lines do not narrow.
   func asLoose(as store: Schema) -> Schema {
     var result = self
     for place in result.entities.indices {
       guard let stored = store.entity(named: result.entities[place].name) else { continue }
+      for index in result.entities[place].attributes.indices
+      where stored.attribute(named: result.entities[place].attributes[index].name) != nil {
+        result.entities[place].attributes[index].derivation = nil
+      }
       for index in result.entities[place].relationships.indices {
         let name = result.entities[place].relationships[index].name
         guard let known = stored.relationship(named: name) else { continue }

@@ -85,6 +85,8 @@ struct TransactionMembers {
       transaction.draft.origin.note(erasure)
     }
     try applyMigrations(to: transaction, reader, isKept: expected != nil, &numbers)
+    // An exported line has every value that a function of a program made.
+    if number != nil { transaction.draft.origin.keepsGivenValues = true }
     try applyUndo(to: transaction, reader, isKept: number == expected, &numbers)
     // A gap of an export may lack required values. Other programs may use the name `lost` for
     // something else.

@@ -152,6 +152,9 @@ package struct RowCursor: Sendable {
 
   init(_ table: Table?) { self.table = table }
 
+  /// Moves to just before a row; does nothing if that is passed already.
+  package mutating func advance(to row: Int64) { position = max(position, row - 1) }
+
   /// Moves past the next object and returns its row; nil, staying, at the end.
   package mutating func next() throws(StateFault) -> Int64? {
     guard let table else { return nil }

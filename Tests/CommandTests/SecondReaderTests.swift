@@ -36,7 +36,7 @@ struct SecondReaderTests {
     let large = [4, 7, 8, 9].map { $0 | 16 }
     let all: [String: [Int]] = [
       "frame of kind": [1, 2, 3, 4, 5, 7, 8, 11, 14], "frame flag": [1, 2],
-      "required feature": [1, 2], "optional feature": [32, 33, 34, 35, 36, 37],
+      "required feature": [1, 2], "optional feature": [32, 33, 34, 35, 36, 37, 38],
       "value of tag": Array(0...12) + large + [11 | 32, 64, 65],
       "transaction tag": Array(1...5), "undo kind": [1, 2], "directory tag": Array(1...7),
       "directory flag": [1, 2],
@@ -53,7 +53,7 @@ struct SecondReaderTests {
       "rows of form": [0, 1, 2], "column chunk of kind": Array(1...11) + [13, 16, 17],
       "doubles of form": [0, 1], "bytes of kind": Array(1...12) + [16, 17],
       "large bytes of kind": [4, 7, 8, 9],
-      "consumer flag": [1, 2, 4], "retention flag": [1, 2],
+      "derivation": Array(1...7), "consumer flag": [1, 2, 4], "retention flag": [1, 2],
     ]
     for name in Set(met.keys).union(all.keys).sorted() {
       let missing = Set(all[name] ?? []).subtracting(met[name] ?? []).sorted()

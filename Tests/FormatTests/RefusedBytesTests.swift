@@ -152,6 +152,32 @@ struct RefusedBytesTests {
     }
   }
 
+  @Test func derivations() {
+    // Item 1 of an attribute's area.
+    func expect(
+      _ isTaken: Bool, _ what: String, _ item: [UInt8],
+      sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+      let count = UInt8(item.count)
+      let start: [UInt8] = [1, 1, 1, 97, 2, 64]
+      self.expect(
+        isTaken, what, attributes: start + [count + 2, 1, count] + item,
+        sourceLocation: sourceLocation)
+    }
+    expect(true, "a count", [1, 2, 3, 0])
+    expect(true, "a sum", [2, 0, 3, 1, 4])
+    expect(true, "a function", [7, 1, 2, 3, 4])
+    expect(true, "a kind of a later version", [8, 255])
+    expect(false, "no kind", [])
+    expect(false, "kind 0", [0, 0])
+    expect(false, "a count that ends early", [1, 2, 3])
+    expect(false, "bytes behind a sum", [2, 0, 3, 1, 4, 0])
+    expect(false, "a property too few", [6, 2, 1])
+    expect(false, "version 0", [7, 0, 1, 1])
+    expect(false, "a version of 2^63", [7] + [UInt8](repeating: 0x80, count: 9) + [1, 1, 1])
+    expect(false, "an entity of 2^32", [1, 0x80, 0x80, 0x80, 0x80, 0x10, 3, 0])
+  }
+
   @Test func definitions() {
     expect(true, "an entity")
     expect(false, "entity 0", start: [0, 0, 1, 65])

@@ -28,6 +28,13 @@ enum SampleSchema {
     ]
     post.attributes[3].isRemoved = true
     post.attributes[1].extensions = [3, 1, 7]
+    post.attributes[1].derivation = Derivation(.sum)
+    post.attributes[1].derivation?.sourceEntity = 2
+    post.attributes[1].derivation?.source = 3
+    post.attributes[1].derivation?.inputs = [Derivation.Input("", number: 300)]
+    post.attributes[3].derivation = Derivation(.function)
+    post.attributes[3].derivation?.version = 200
+    post.attributes[3].derivation?.inputs = [1, 2].map { Derivation.Input("", number: $0) }
     // Rules that only a later version knows, beside one that this one does.
     post.attributes[1].validation.maximumLength = 7
     post.attributes[1].validation.laterFlags = 0x60

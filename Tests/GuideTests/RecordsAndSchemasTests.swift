@@ -32,6 +32,36 @@ private struct Entry: Record {
   ).unique(by: \.title, \.place)
 }
 
+private struct Shelf: Record {
+  var name: String
+  var key = ""
+  var bookCount = 0
+  var pages = 0
+  static let entity = RecordEntity(
+    "Shelf", Shelf.init,
+    Property("name", \.name),
+    Property("key", \.key).derived(.normalized(\.name)).unique(),
+    Property("bookCount", \.bookCount).derived(.count(\.books)).indexed(.descending),
+    Property("pages", \.pages).derived(.sum(\.books, \.pages)))
+
+  static let books = Inverse(\Book.shelf)
+}
+
+private struct Book: Record {
+  var title: String
+  var author: String
+  var pages: Int?
+  var shelf: Reference<Shelf>?
+  var spine = ""
+  static let entity = RecordEntity(
+    "Book", Book.init,
+    Property("title", \.title), Property("author", \.author), Property("pages", \.pages),
+    Property("shelf", \.shelf),
+    Property("spine", \.spine).derived(version: 1, from: \.author, \.title) { author, title in
+      "\(author): \(title)"
+    })
+}
+
 private struct Loose: Record {
   var id: String
   var mood: String?
@@ -186,6 +216,21 @@ private struct Invoice: Record {
     let before = store.token
     try store.edit(.removeProperty(entity: "Leaf", "page"), .removeEntity("Leave"))
     #expect(store.token == before)
+  }
+
+  @Test func derivedAttributes() throws {
+    let store = try Store(.memory, records: Shelf.self, Book.self)
+    let shelf = try store.write { try $0.insert(Shelf(name: "Été")) }
+    let book = try store.write {
+      try $0.insert(Book(title: "Fog", author: "Ann", pages: 9, shelf: shelf.reference))
+    }
+    let found = try store.snapshot().object(
+      Shelf.self, where: \.key, is: "ÉTÉ".normalizedForSearch)
+    #expect(found?.bookCount == 1 && found?.pages == 9)
+    #expect(try store.snapshot().object(Book.self, book.objectID)?.spine == "Ann: Fog")
+    #expect(throws: AnnalsError.self) {
+      try store.write { try $0.update(shelf) { $0.bookCount = 5 } }
+    }
   }
 
   @Test func editsInEveryRun() throws {

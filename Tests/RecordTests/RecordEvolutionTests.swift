@@ -147,7 +147,7 @@ private struct Computed: Record, Equatable {
 
   @Test func bindingsAreMadeOnceForAVersionOfTheSchema() throws {
     let bench = try Bench(Post.self)
-    let bindings = RecordBindings()
+    let bindings = RecordBindings(DerivedFunctions { $0 })
     let first = try bindings.binding(of: Post.self, schema: bench.state.schema, version: 1)
     #expect(try bindings.binding(of: Post.self, schema: bench.state.schema, version: 1) === first)
     #expect(try bindings.binding(of: Post.self, schema: bench.state.schema, version: 2) !== first)

@@ -19,7 +19,8 @@ struct Bench {
     draft = Draft(
       TransactionOrigin(), base: state, number: 0, working: state, store: Bench.store,
       records: BoundRecords(
-        bindings: RecordBindings(), schema: schema, schemaVersion: 0, history: [], migrations: []),
+        bindings: RecordBindings(DerivedFunctions { $0 }), schema: schema, schemaVersion: 0,
+        history: [], migrations: []),
       largeValues: largeValues)
   }
 

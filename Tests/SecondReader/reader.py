@@ -481,13 +481,30 @@ class Attribute:
                 flags & 8 and v.zigzag(), flags & 16 and v.list(plain_value)]
             if flags < 32:  # else what is left is that of rules of a later version
                 v.finish("a validation")
+        self.derivation = None
         if self.flags & 64:
-            need(extension_area(c), "an empty extension area")
+            items = extension_area(c)
+            need(items, "an empty extension area")
+            if 1 in items:
+                self.derivation = derivation(Cursor(items[1]))
 
     def holds(self, kind):
         if self.type == ANY:
             return kind not in (OBJECT, OBJECTS)
         return kind == ERASED or kind == (INT if self.type in (14, 15) else self.type)  # int16, int32
+
+
+def derivation(c):
+    kind = c.u8()
+    need(kind, "a derivation that is none")
+    if kind > 7:  # of a later version
+        return None
+    met("derivation", kind)
+    source = (c.number32(), c.number32()) if kind < 6 else None
+    need(kind != 7 or 0 < c.varint() < 1 << 63, "a version of a function")
+    properties = c.list(Cursor.number32)
+    c.finish("a derivation")
+    return kind, source, properties
 
 
 class Relationship:
@@ -507,7 +524,8 @@ class Relationship:
             need(least is None or least > 0, "a least count of nothing")
             need(most is None or (least or 0) <= most, "impossible limits of a count")
             has_rule = items.get(3) in (b"\1", b"\2", b"\3")
-            self.indexed = not self.flags & 4 and (has_rule or 5 in items)
+            need(not items.get(11), "a counted relationship with bytes")
+            self.indexed = not self.flags & 4 and (has_rule or 5 in items or 11 in items)
 
     def holds(self, kind):
         return kind == ERASED or kind == (OBJECTS if self.flags & 1 else OBJECT)

@@ -9,7 +9,8 @@ extension Store {
   /// A transaction of its own records which object was erased, when, by whom and why. Everywhere
   /// else `Value.erased` replaces the object's before- and after-images: in history, in past
   /// states, in the base. Transactions, objects and all other values keep their numbers, and other
-  /// objects keep their references to this one. Values over 4 KiB that other objects share stay
+  /// objects keep their references to this one. What is derived from a value is erased with it, and
+  /// then computed of what is left, in a transaction of its own. Values over 4 KiB that other objects share stay
   /// with those. Saved states of projections are dropped, since they may contain anything.
   ///
   /// This applies to this file, once the last process has closed the old one. It does not reach

@@ -55,7 +55,7 @@ extension StateReader {
     let largeValues = largeValues
     return ConditionSources(
       largeValue: { try largeValues.bytes(of: $0) },
-      removingDiacritics: { $0.folding(options: .diacriticInsensitive, locale: nil) })
+      removingDiacritics: String.removingDiacritics)
   }
 
   /// Runs `body` and translates failures of a query over this state into public errors. What a past

@@ -177,3 +177,10 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
   /// Null.
   public init(nilLiteral: ()) { self = .null }
 }
+
+extension String {
+  /// Removes the accents of a text; the engine, which knows no Foundation, is given this.
+  static let removingDiacritics: @Sendable (String) -> String = {
+    $0.folding(options: .diacriticInsensitive, locale: nil)
+  }
+}

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 
 /// A property of a record: its name in the store, its key path, and its rules.
@@ -144,6 +145,11 @@ package struct PropertyDefinition: Sendable {
   package var isDisplayName = false
   /// What an erased value reads as; nil if not specified.
   package var valueWhenErased: ErasedValue?
+  /// How the store computes it, by names; nil if it does not say. Evaluated late, since two entities
+  /// may refer to each other.
+  package var derivation: (@Sendable () -> Derivation)?
+  /// The function that computes it; nil for other derivations.
+  package var function: DerivedFunction?
 
   package init(attribute: Attribute) {
     self.attribute = attribute

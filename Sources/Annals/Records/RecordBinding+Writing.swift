@@ -31,6 +31,17 @@ extension RecordBinding {
     into draft: inout Draft, addingLargeValues: Bool = true
   ) throws(AnnalsError) {
     try checkComplete()
+    var positions = positions
+    if !layout.derived.isEmpty {
+      let all = positions ?? ContiguousArray(layout.columns.indices)
+      positions = all.filter { !layout.derived.contains($0) }
+      for position in all
+      where layout.derived.contains(position)
+        && !record.accesses[position].areSame(previous, value)
+      {
+        refuse(record.accesses[position].value(value), position, row, in: &draft)
+      }
+    }
     let base = draft.base
     let sink: any LargeValueSink =
       addingLargeValues
@@ -48,15 +59,35 @@ extension RecordBinding {
     _ keyPath: KeyPath<R, V>, to value: V, _ row: Int64, into draft: inout Draft
   ) throws(AnnalsError) {
     try checkComplete()
+    let position = position(of: keyPath)
+    if !layout.derived.isEmpty, layout.derived.contains(position) {
+      let object = ObjectReference(entity: entity, row: row)
+      let current = try draft.value(object, layout.columns[position].property)
+      let given = Value.whole(value)
+      let isSame = given == (current.isNull ? layout.defaults[position] : current)
+      return isSame ? () : refuse(given, position, row, in: &draft)
+    }
     let base = draft.base
     try withUnsafePointer(to: base) { base throws(AnnalsError) in
       var writer = try writer(of: row, into: &draft, draft.largeValues, base: base)
-      writer.index = position(of: keyPath)
+      writer.index = position
       if try isImplied(value, writer) { return }
       writer.put(value)
       draft.violations += writer.violations
       if let fault = writer.fault { throw fault }
     }
+  }
+
+  /// Adds a violation for a derived property that is set.
+  private func refuse(_ value: Value, _ position: Int, _ row: Int64, in draft: inout Draft) {
+    guard let derivation = layout.attributes[position]?.derivation else { return }
+    let named = draft.schema.entity(numbered: entity).map {
+      draft.schema.naming(derivation, of: $0)
+    }
+    draft.violations.append(
+      ValidationViolation(
+        entity: layout.entityName, object: ObjectReference(entity: entity, row: row),
+        property: layout.names[position], rule: .derived("\(named ?? derivation)"), value: value))
   }
 
   /// Whether the value is the default that a stored null reads as; then setting it is no change.

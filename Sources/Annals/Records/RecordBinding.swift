@@ -246,6 +246,7 @@ extension RecordBindings {
     }
     let binding = try RecordBinding<R>(
       schema: schema, history: history, migrations: migrations)
+    binding.record.declare(in: functions)
     keep(binding, for: key, version: version)
     return binding
   }

@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 
 // The schema that record types need.
@@ -9,6 +10,15 @@ extension Schema {
   }
 
   private static func entity<R: Record>(of type: R.Type) -> Entity { R.entity.schemaEntity }
+
+  /// Tells the engine the functions that these record types declare for derived attributes.
+  static func declare(_ records: [any Record.Type], in functions: DerivedFunctions) {
+    for record in records { declare(record, in: functions) }
+  }
+
+  private static func declare<R: Record>(_ type: R.Type, in functions: DerivedFunctions) {
+    R.entity.declare(in: functions)
+  }
 
   /// The renames that these record types declare.
   package static func edits(of records: [any Record.Type]) -> [SchemaEdit] {
@@ -31,7 +41,9 @@ extension RecordEntity {
             onDelete: relationship.deleteRule, relationship.deleteRuleOptions,
             inverse: relationship.inverseName, count: relationship.count))
       } else {
-        entity.attributes.append(property.attribute)
+        var attribute = property.attribute
+        attribute.derivation = property.derivation?()
+        entity.attributes.append(attribute)
       }
       for direction in property.indexed {
         let element = IndexElement(property.name, isDescending: direction == .descending)
@@ -41,6 +53,15 @@ extension RecordEntity {
     }
     entity.indexes += indexes.map(\.description)
     return entity
+  }
+
+  /// Tells the engine the functions that the record type declares for derived attributes.
+  package func declare(in functions: DerivedFunctions) {
+    for property in properties {
+      if let function = property.function {
+        functions.declare(function, of: property.name, in: name)
+      }
+    }
   }
 
   /// The renames that the record type declares.

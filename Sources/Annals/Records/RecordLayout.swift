@@ -30,6 +30,8 @@ package final class RecordLayout: Sendable {
   private let formers: [Int: PropertyNumber]
   /// The attributes that only the store has and that have a default, which a new object gets.
   let others: ContiguousArray<(property: PropertyNumber, value: Value)>
+  /// The positions of the properties that the store derives.
+  let derived: ContiguousArray<Int>
   /// Whether a value read back may differ from the one written: dates are rounded to microseconds,
   /// and unordered lists are sorted by id.
   let roundsValues: Bool
@@ -74,6 +76,7 @@ package final class RecordLayout: Sendable {
       defaults.append(value)
     }
     self.columns = columns
+    derived = ContiguousArray(columns.indices.filter { attributes[$0]?.derivation != nil })
     self.attributes = attributes
     self.defaults = defaults
     self.missing = missing

@@ -57,7 +57,7 @@ extension WriteTransaction {
   }
 
   /// Saves a record that was not read from the store as the object with this id: writes all its
-  /// properties, whoever has changed them since.
+  /// properties but derived ones, whoever has changed them since.
   ///
   /// To write an object that was read and edited use `save(_:)`. A property that has the value
   /// already makes no change. Returns the object as it is stored; throws as `update(_:_:)` does.
@@ -66,7 +66,9 @@ extension WriteTransaction {
     _ record: R, as id: ObjectID
   ) throws(AnnalsError) -> Object<R> {
     let binding = try binding(of: R.self)
-    return try save(record, id, only: ContiguousArray(binding.layout.columns.indices), binding)
+    let layout = binding.layout
+    let all = ContiguousArray(layout.columns.indices.filter { !layout.derived.contains($0) })
+    return try save(record, id, only: all, binding)
   }
 
   private func save<R: Record>(

@@ -53,6 +53,7 @@ extension Store {
   ///
   /// Throws `.invalidSchema` with every reason; then nothing has changed.
   public func require(_ records: [any Record.Type]) throws(AnnalsError) {
+    Schema.declare(records, in: version.records.bindings.functions)
     try change(schema: Schema(records: records), edits: Schema.edits(of: records))
   }
 }

@@ -88,7 +88,8 @@ public final class Store: Sendable {
       throw AnnalsError(error, opening: location.path)
     }
     let version = StoreVersion(
-      state: state, view: log.view, store: log.store, bindings: RecordBindings(),
+      state: state, view: log.view, store: log.store,
+      bindings: RecordBindings(DerivedFunctions(removingDiacritics: String.removingDiacritics)),
       holdsValues: options.holdsValues || !options.isReadOnly)
     self.creation = creation
     self.options = options

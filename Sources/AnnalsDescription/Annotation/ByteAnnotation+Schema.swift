@@ -70,7 +70,7 @@ extension ByteAnnotation {
       ])
     if flags & 16 != 0 { value(&reader, "default") }
     if flags & 32 != 0 { reader.sized("length of the validation", validation) }
-    if flags & 64 != 0 { reader.extensions() }
+    if flags & 64 != 0 { reader.extensions(ExtensionArea.attributeItems) }
   }
 
   private func validation(_ reader: inout FieldReader) {

@@ -5,15 +5,16 @@
 // 1. delete rules    what refers to deleted objects is deleted, or its references cleared
 // 2. preconditions   `basedOn:` and `expecting:` hold
 // 3. merge           changes of an earlier state go into the newest one, by delete rules, too
-// 4. origin          date and metadata can be recorded
-// 5. uniqueness      no unique key occurs twice
-// 6. changes         of each object: its net change (normalise), checked against the schema
+// 4. derived         what derived attributes the changes have an effect on is computed
+// 5. origin          date and metadata can be recorded
+// 6. uniqueness      no unique key occurs twice
+// 7. changes         of each object: its net change (normalise), checked against the schema
 //                    (rules), as a record (encode); full parts go to the log, uncommitted
-// 7. append          the last part; from now on the commit is the newest state
+// 8. append          the last part; from now on the commit is the newest state
 //    sync            shared with the commits of its group; none with `.deferred`
 //    publish         readers and the feed see it
 //
-// Through stage 6 the draft can still be refused; then no trace remains. Uniqueness is before the
+// Through stage 7 the draft can still be refused; then no trace remains. Uniqueness is before the
 // changes, which release the states: so indexes that nobody else has are changed in place.
 
 import AnnalsFormat
@@ -90,6 +91,7 @@ extension StoreWriter {
       try preconditions.check(after: draft, on: newest)
     }
     if !isNewest { try merge(&draft, if: preconditions) }
+    try draft.derive(derivations(of: draft))
     try draft.origin.requireStorable(after: head.newestPosition.number)
     try draft.checkUniqueness()
     var changes = ChangeStage(self, draft, pending)

@@ -126,6 +126,7 @@ extension Draft {
 
   /// Deletes the objects of an erasure, and sets its properties to erased values.
   package mutating func erase(_ erasure: Erasure) throws(AnnalsError) {
+    self.erasure = erasure
     for target in erasure.targets {
       let object = target.object
       do throws(StateFault) {

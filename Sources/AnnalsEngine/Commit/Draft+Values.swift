@@ -61,7 +61,11 @@ extension Draft {
       var number: PropertyNumber = 0
       if let attribute = entity.attribute(named: name) {
         number = attribute.number
-        rule = value.isNull || attribute.type.admits(value.tag) ? nil : .type(attribute.type)
+        if let derivation = attribute.derivation {
+          rule = .derived("\(schema.naming(derivation, of: entity))")
+        } else {
+          rule = value.isNull || attribute.type.admits(value.tag) ? nil : .type(attribute.type)
+        }
       } else if let relationship = entity.relationship(named: name) {
         number = relationship.number
         rule =

@@ -46,6 +46,8 @@ package struct Draft {
   /// The properties that were erased before the draft and after it, and had another value in
   /// between: an update that an import restores. To the states it is no change.
   var erasedAgain: [ObjectReference: [PropertyNumber]] = [:]
+  /// What the draft erases, which stays erased in it.
+  var erasure: Erasure?
   /// The earlier state that merged changes are based on, or that a revert restores; nil for other
   /// drafts. What an object refers to there may have been deleted since.
   var earlier: State?
@@ -119,6 +121,14 @@ package struct Draft {
   package mutating func fail(_ error: AnnalsError) -> AnnalsError {
     failure = failure ?? error
     return error
+  }
+
+  /// Whether the draft erases a property of an object.
+  func isErased(_ property: PropertyNumber, of object: ObjectReference) -> Bool {
+    guard let erasure else { return false }
+    return erasure.targets.contains {
+      $0.object == object && ($0.properties.isEmpty || $0.properties.contains(property))
+    }
   }
 
   // MARK: Values

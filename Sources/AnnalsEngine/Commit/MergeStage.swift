@@ -20,6 +20,8 @@ extension StoreWriter {
   /// changed one property.
   func merge(_ draft: inout Draft, if preconditions: Preconditions) throws {
     let version = newest
+    // What is unique may be derived, and so decide with which objects new ones are united.
+    try draft.derive(derivations(of: draft))
     let basis = MergeBasis(
       base: draft.base, policy: preconditions.policy,
       erased: try version.erasures(after: max(draft.number, version.view.base))

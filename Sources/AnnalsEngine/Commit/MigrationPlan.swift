@@ -119,8 +119,8 @@ private struct PlannedMigrations {
 
   private var records: BoundRecords {
     BoundRecords(
-      bindings: RecordBindings(), schema: state.schema, schemaVersion: 0, history: schemas,
-      migrations: version.migrations)
+      bindings: RecordBindings(version.records.bindings.functions), schema: state.schema,
+      schemaVersion: 0, history: schemas, migrations: version.migrations)
   }
 
   /// Runs a migration, and goes on with the state that it leaves.
@@ -136,6 +136,7 @@ private struct PlannedMigrations {
       try transaction.run(body)
       var draft = transaction.content
       _ = try draft.apply(DeleteRules(draft.schema))
+      try draft.derive(Derivations(draft.schema))
       try draft.checkUniqueness()
       number += 1
       let change = draft.schemaChange

@@ -71,6 +71,9 @@ extension StoreWriter {
     if envelope.schemaChange.contains(where: \.hasRelationshipRules) {
       envelope.features.formUnion(.references)
     }
+    if envelope.schemaChange.contains(where: \.hasDerivations) {
+      envelope.features.formUnion(.derivations)
+    }
     if envelope.schemaChange.contains(where: \.hasDecimalOrDay)
       || metadata.contains(where: { $0.value.tag.isDecimalOrDay })
     {

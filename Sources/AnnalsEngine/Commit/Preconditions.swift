@@ -131,6 +131,12 @@ private struct ConflictSearch {
     let entry = change.entry
     let before = draft.base
     let after = draft.reader.state
+    let derived = draft.schema.entity(numbered: entry.entity)?.derivedAttributes ?? []
+    let isOfOthers = entry.propertyRange.contains {
+      !derived.contains(change.page.batch.properties[$0].property)
+    }
+    // What followed from changes of others is none by itself.
+    if change.kind == .update, !isOfOthers { return [] }
     return try AnnalsError.translating {
       let existed = try before.contains(entry.entity, entry.row)
       let exists = try after.contains(entry.entity, entry.row)
@@ -143,6 +149,7 @@ private struct ConflictSearch {
       var both: [PropertyNumber?] = []
       for position in entry.propertyRange {
         let property = change.page.batch.properties[position].property
+        if derived.contains(property) { continue }
         if assigned.contains(AssignedProperty(object: object, property: property)) {
           both.append(property)
         } else if try !before.hasSameValue(entry.entity, entry.row, property, as: after) {

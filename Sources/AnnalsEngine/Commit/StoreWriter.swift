@@ -75,6 +75,8 @@ package final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var knownRulesVersion: Int64 = -1
   /// The delete rules of the schema that a transaction set, and its number.
   @exclusivity(unchecked) var knownDeleteRules: (version: Int64, rules: DeleteRules)?
+  /// The derived attributes of the schema that a transaction set, and its number.
+  @exclusivity(unchecked) var knownDerivations: (version: Int64, derivations: Derivations)?
   /// The head of a file that was compacted without a checkpoint; closing adds no checkpoint while
   /// it stays the head.
   @exclusivity(unchecked) package var bareHead: Int64?

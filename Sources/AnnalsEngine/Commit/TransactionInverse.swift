@@ -77,13 +77,15 @@ package struct TransactionInverse {
     _ change: Change, with current: State
   ) throws(AnnalsError) {
     let entry = change.entry
+    if change.isDerived(in: current.schema) { return }
+    let derived = current.schema.entity(numbered: entry.entity)?.derivedAttributes ?? []
     let exists = try AnnalsError.translating { try current.contains(entry.entity, entry.row) }
     if exists == (entry.kind == .delete) || current.schema.hasRemoved(entry.entity) {
       return add(change, property: nil)
     }
     let removed = current.schema.entity(numbered: entry.entity)?.removedProperties ?? []
     let touched = properties(of: change)
-    let restorable = touched.filter { !removed.contains($0) }
+    let restorable = touched.filter { !removed.contains($0) && !derived.contains($0) }
     if entry.kind == .update, restorable.isEmpty { add(change, property: touched.first) }
     for property in restorable {
       try AnnalsError.translating {
@@ -174,6 +176,16 @@ package struct TransactionInverse {
 }
 
 extension Change {
+  /// Whether it is an update of derived attributes alone, which follow from other changes.
+  fileprivate func isDerived(in schema: Schema) -> Bool {
+    guard kind == .update, let derived = schema.entity(numbered: entry.entity)?.derivedAttributes,
+      !derived.isEmpty
+    else { return false }
+    return entry.propertyRange.allSatisfy {
+      derived.contains(page.batch.properties[$0].property)
+    }
+  }
+
   /// The properties of which a value in the change was erased.
   fileprivate var erasedProperties: [String] {
     let removed = entity.removedProperties
@@ -213,8 +225,8 @@ extension Draft {
     _ change: Change, of inverse: TransactionInverse
   ) throws(AnnalsError) {
     let entry = change.entry
-    // What the schema has removed since stays away.
-    if schema.hasRemoved(entry.entity) { return }
+    // What the schema has removed since stays away, and what is derived follows from the rest.
+    if schema.hasRemoved(entry.entity) || change.isDerived(in: schema) { return }
     try AnnalsError.translating {
       switch entry.kind {
       case .insert:
@@ -233,11 +245,13 @@ extension Draft {
     _ change: Change, of inverse: TransactionInverse
   ) throws(AnnalsError) {
     let entry = change.entry
-    let removed = schema.entity(numbered: entry.entity)?.removedProperties ?? []
+    let entity = schema.entity(numbered: entry.entity)
+    let removed = entity?.removedProperties ?? []
+    let derived = entity?.derivedAttributes ?? []
     for position in entry.propertyRange {
       let property = change.page.batch.properties[position].property
       // What the schema has removed since stays away.
-      guard !removed.contains(property) else { continue }
+      guard !removed.contains(property), !derived.contains(property) else { continue }
       try AnnalsError.translating {
         let before = try inverse.before.locate(entry.entity, entry.row, property)
         try reader.state.set(entry.entity, entry.row, property, before.cell, in: before.arena)

@@ -20,6 +20,9 @@ package struct TransactionOrigin: Sendable {
   package var allowsDangling = false
   /// Whether required values may be missing: after a gap some are unknown.
   package var allowsMissing = false
+  /// Whether values of derived attributes stay as they are given where the program lacks their
+  /// function: for imports, whose lines have them.
+  package var keepsGivenValues = false
 
   /// Whether the transaction is a migration: what the program requires anew may be missing until
   /// the last one.

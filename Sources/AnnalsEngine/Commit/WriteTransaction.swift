@@ -113,8 +113,8 @@ public final class WriteTransaction {
       return known.records
     }
     let made = BoundRecords(
-      bindings: RecordBindings(), schema: schema, schemaVersion: 0, history: bound.history,
-      migrations: bound.migrations)
+      bindings: RecordBindings(bound.bindings.functions), schema: schema, schemaVersion: 0,
+      history: bound.history, migrations: bound.migrations)
     ownRecords = (draft.definitionCount, made)
     return made
   }

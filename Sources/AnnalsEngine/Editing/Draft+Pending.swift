@@ -19,6 +19,7 @@ extension Draft {
     var draft = self
     draft.adoptRuleEffects()
     _ = try draft.apply(rules)
+    try draft.derive(Derivations(draft.schema))
     do throws(StateFault) { try draft.checkUniqueness() } catch { throw AnnalsError(error) }
     var validation = ChangeValidation(state: draft.reader.state, largeValues: largeValues)
     let batch = try draft.netChanges()

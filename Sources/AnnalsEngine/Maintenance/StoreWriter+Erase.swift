@@ -26,7 +26,7 @@ extension StoreWriter {
     return ObjectReference(object)
   }
 
-  /// Records the erasure and carries it out. As `Store.erase`.
+  /// Records the erasure, with all that is derived from it, and carries it out. As `Store.erase`.
   package func erase(
     _ erasure: Erasure, author: String?
   ) throws(AnnalsError) -> ErasureSummary {
@@ -46,10 +46,17 @@ extension StoreWriter {
     return try AnnalsError.translating {
       var origin = TransactionOrigin(author: author)
       origin.isAlwaysRecorded = true
-      origin.note(erasure)
-      let token = try commit(origin) { try $0.draft.erase(erasure) }.token
+      var whole = erasure
+      let token = try commit(origin) {
+        var reach = ErasureReach(newest)
+        whole = try reach.extended(erasure)
+        $0.draft.origin.note(whole)
+        try $0.draft.erase(whole)
+      }.token
       do {
-        return try writeAlone { try $0.carryOut(erasure, token, claim) }
+        let summary = try writeAlone { try $0.carryOut(whole, token, claim) }
+        if whole.targets != erasure.targets { try? deriveAgain(whole, author) }
+        return summary
       } catch {
         var error = AnnalsError.translated(error)
         error.message += error.message.hasSuffix(".") ? "" : "."
@@ -58,6 +65,15 @@ extension StoreWriter {
           + "values: erase it again"
         throw error
       }
+    }
+  }
+
+  /// Computes the derived values that were erased with others, of what is left; records nothing if
+  /// there are none. If it throws, they stay erased until something else changes.
+  private func deriveAgain(_ erasure: Erasure, _ author: String?) throws {
+    let derivations = Derivations(newest.state.schema)
+    _ = try commit(TransactionOrigin(author: author, context: "erase")) {
+      try $0.draft.derive(again: erasure, derivations)
     }
   }
 

@@ -23,7 +23,8 @@ struct ThreeWayMerge {
   private(set) var conflicts: [MergeConflict] = []
   private let largeValues: any LargeValueSource
   var keys = SharedKeys()
-  private var properties: (entity: EntityNumber, list: [ReadableProperty])?
+  private var properties:
+    (entity: EntityNumber, list: [ReadableProperty], derived: [PropertyNumber])?
 
   /// The most conflicts that are reported.
   static let mostConflicts = 1_000
@@ -107,6 +108,10 @@ struct ThreeWayMerge {
     touched.append(object)
     for property in readableProperties(of: object.entity) {
       try copyOwnValue(property.number, of: object, into: object)
+    }
+    // Those may be unique, and decide with which object it is united.
+    for property in properties?.derived ?? [] {
+      try copyOwnValue(property, of: object, into: object)
     }
   }
 
@@ -305,8 +310,11 @@ struct ThreeWayMerge {
 
   private mutating func readableProperties(of entity: EntityNumber) -> [ReadableProperty] {
     if let properties, properties.entity == entity { return properties.list }
-    let list = stored.schema.entity(numbered: entity)?.readableProperties ?? []
-    properties = (entity, list)
+    let definition = stored.schema.entity(numbered: entity)
+    let derived = definition?.derivedAttributes ?? []
+    // They follow from the others when the merge is done.
+    let list = (definition?.readableProperties ?? []).filter { !derived.contains($0.number) }
+    properties = (entity, list, derived)
     return list
   }
 }

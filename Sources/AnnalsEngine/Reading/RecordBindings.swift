@@ -13,10 +13,14 @@ package final class RecordBindings: Sendable {
 
   /// What the program has declared of the schema in this opening.
   package let declarations = SchemaDeclarations()
+  /// What the program has declared of derived attributes.
+  package let functions: DerivedFunctions
   private let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
   /// No bindings yet.
-  package init() {}
+  package init(_ functions: DerivedFunctions) {
+    self.functions = functions
+  }
 
   /// The binding of the record type to this version of the schema; nil if none is cached.
   package func binding(

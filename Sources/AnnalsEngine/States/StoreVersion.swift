@@ -41,7 +41,8 @@ package final class StoreVersion: @unchecked Sendable {
     state: State, view: LogView, isReloaded: Bool = false
   ) -> StoreVersion {
     StoreVersion(
-      state: state, view: view, store: store, bindings: isReloaded ? RecordBindings() : bindings,
+      state: state, view: view, store: store,
+      bindings: isReloaded ? RecordBindings(bindings.functions) : bindings,
       holdsValues: holdsValues)
   }
 

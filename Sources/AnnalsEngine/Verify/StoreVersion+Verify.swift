@@ -51,6 +51,7 @@ extension StoreVersion {
       findings += try unfinishedErasures().map { unfinished in
         StoreFinding(severity: .warning, message: unfinished.message)
       }
+      findings += try DerivedChecks(replay, of: self, hasGaps: !view.gaps.isEmpty).findings
       let references = try ReferenceChecks(replay, hasGaps: !view.gaps.isEmpty)
       findings += references.findings
       if references.danglingCount > 0 {

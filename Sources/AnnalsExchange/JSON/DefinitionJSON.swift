@@ -28,6 +28,7 @@ extension JSONWriter {
       beginArray()
       for item in items { definition(item) }
       endArray()
+    case .part(let members): definition(members)
     }
   }
 }
@@ -99,6 +100,7 @@ extension JSONReader {
         items.append(try members(item, shape))
       }
       return .list(items)
+    case .part(let shape): return .part(try members(token, shape))
     case .value, .values: return nil
     }
   }

@@ -40,7 +40,7 @@ extension SchemaJSON {
     _ entity: Entity, _ reader: JSONReader
   ) throws(InputFault) {
     let isNumbered =
-      entity.attributes.allSatisfy { $0.number > 0 }
+      entity.attributes.allSatisfy { $0.number > 0 && $0.derivation?.isNumbered != false }
       && entity.relationships.allSatisfy { $0.number > 0 && $0.destination > 0 }
       && entity.indexes.allSatisfy { index in
         index.number > 0 && index.elements.allSatisfy { $0.property > 0 }

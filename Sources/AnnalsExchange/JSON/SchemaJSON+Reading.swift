@@ -31,6 +31,7 @@ extension SchemaJSON {
       }
     }
     try resolve(&schema, reader)
+    resolveDerivations(&schema)
     return schema
   }
 
@@ -59,6 +60,23 @@ extension SchemaJSON {
           } else {
             throw reader.fault("\(title) names \(name), which is no property")
           }
+        }
+      }
+    }
+  }
+
+  /// As `resolve`, for what attributes are derived from; when the numbers of all relationships are
+  /// known.
+  private static func resolveDerivations(_ schema: inout Schema) {
+    for index in schema.entities.indices where schema.entities[index].hasDerivations {
+      let entity = schema.entities[index]
+      for place in entity.attributes.indices {
+        guard let derivation = entity.attributes[place].derivation, !derivation.isNumbered else {
+          continue
+        }
+        let (numbered, problem) = schema.numbering(derivation, of: entity)
+        if problem == nil, numbered.isNumbered {
+          schema.entities[index].attributes[place].derivation = numbered
         }
       }
     }

@@ -47,7 +47,9 @@ package enum SchemaJSON {
       write(headOf: definition, to: &object, explicit: explicit)
       object.flag("partial", change.isPartial)
       let lists = [
-        ("attributes", definition.attributes.map(\.members)),
+        (
+          "attributes", definition.attributes.map { $0.named(in: schema, entity, explicit).members }
+        ),
         ("relationships", definition.relationships.map { $0.named(in: schema, explicit).members }),
         (
           "indexes",
@@ -94,6 +96,23 @@ package enum SchemaJSON {
       json.endArray()
     }
     json.endArray()
+  }
+}
+
+extension Attribute {
+  /// The attribute with the names of what it is derived from; with the numbers only if they say
+  /// more than the names, or if that is asked for.
+  fileprivate func named(in schema: Schema, _ entity: Entity, _ explicit: Bool) -> Attribute {
+    guard let derivation else { return self }
+    var named = schema.naming(derivation, of: entity)
+    let (numbered, problem) = schema.numbering(named, of: entity)
+    if !explicit, problem == nil, numbered == derivation {
+      (named.sourceEntity, named.source) = (0, 0)
+      for place in named.inputs.indices { named.inputs[place].number = 0 }
+    }
+    var result = self
+    result.derivation = named
+    return result
   }
 }
 

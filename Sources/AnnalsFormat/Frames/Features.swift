@@ -27,6 +27,8 @@ package struct Features: Hashable, Sendable {
   package static let undo = Features(optional: 1 << 36)
   /// Migrations, which a writer must know.
   package static let migrations = Features(optional: 1 << 37)
+  /// Derived attributes, which a writer must know.
+  package static let derivations = Features(optional: 1 << 38)
   /// Erased values. Bit 1, which a reader must know.
   package static let erasure = Features(required: 1 << 1)
   /// Decimals and days. Bit 2, which a reader must know.
@@ -34,7 +36,7 @@ package struct Features: Hashable, Sendable {
   /// The features that this engine knows. Bit 0 of the required ones is reserved for encryption:
   /// bytes 256 to 511 of the header hold key slots.
   package static let known = consumers.union(retention).union(tombstones).union(erasure)
-    .union(references).union(undo).union(migrations).union(decimalsAndDays)
+    .union(references).union(undo).union(migrations).union(derivations).union(decimalsAndDays)
   /// The half of `optional` that a writer must know.
   private static let writers: UInt64 = 0xFFFF_FFFF << 32
 

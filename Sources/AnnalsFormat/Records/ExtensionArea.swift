@@ -16,6 +16,8 @@ package enum ExtensionArea {
   static let migration: UInt64 = 5
   /// In a definition of an entity: the edits of the schema that were made.
   static let madeEdits: UInt64 = 1
+  /// In a definition of an attribute: how it is derived.
+  static let derivation: UInt64 = 1
   /// In a directory: how many transactions up to it say so. A number.
   static let clockJumps: UInt64 = 1
   /// In a directory: the checkpoint before it. Offset and number.
@@ -43,6 +45,9 @@ package enum ExtensionArea {
     "the clock had jumped back", "what was erased", "group", "what it undoes or redoes",
     "migration",
   ]
+
+  /// What the items of an attribute are, by tag from 1.
+  package static let attributeItems = ["how it is derived"]
 
   /// The items of an area that says that the transaction's clock had jumped back, and no more.
   package static let ofClockJump: ContiguousArray<UInt8> = [1, 0]

@@ -13,6 +13,7 @@ extension SchemaCodec {
   private static let hasAttributeExtensions: UInt8 = 64
 
   static func encode(_ attribute: Attribute, into bytes: inout ContiguousArray<UInt8>) {
+    let extensions = DerivationCodec.area(of: attribute)
     bytes.append(varInt: UInt64(attribute.number))
     bytes.append(string: attribute.name)
     bytes.append(attribute.type.rawValue)
@@ -22,10 +23,10 @@ extension SchemaCodec {
         | (attribute.isRemoved ? isAttributeRemoved : 0)
         | (attribute.defaultValue == nil ? 0 : hasDefault)
         | (attribute.validation.isEmpty ? 0 : hasValidation)
-        | (attribute.extensions.isEmpty ? 0 : hasAttributeExtensions))
+        | (extensions.isEmpty ? 0 : hasAttributeExtensions))
     if let value = attribute.defaultValue { ValueCodec.encode(value, into: &bytes) }
     if !attribute.validation.isEmpty { encode(attribute.validation, into: &bytes) }
-    if !attribute.extensions.isEmpty { ExtensionArea.append(attribute.extensions, to: &bytes) }
+    if !extensions.isEmpty { ExtensionArea.append(extensions, to: &bytes) }
   }
 
   static func decodeAttribute(
@@ -46,7 +47,8 @@ extension SchemaCodec {
     if flags & hasDefault != 0 { attribute.defaultValue = try decodeValue(&reader) }
     if flags & hasValidation != 0 { attribute.validation = try decodeValidation(&reader) }
     if flags & hasAttributeExtensions != 0 {
-      attribute.extensions = try ExtensionArea.readSome(&reader)
+      let area = try ExtensionArea.readSome(&reader)
+      attribute.extensions = try DerivationCodec.adopt(area, into: &attribute, at: reader)
     }
     return attribute
   }

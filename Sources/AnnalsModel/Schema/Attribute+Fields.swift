@@ -37,6 +37,7 @@ extension Attribute: Definition {
     .whole("minimumLength", \.validation.minimumLength).said("length from"),
     .whole("maximumLength", \.validation.maximumLength).said("length up to"),
     .values("oneOf", \.validation.oneOf, of: \.type).said("one of"),
+    .part("derived", \.derivation),
     .flag("removed", \.isRemoved),
   ]
 

@@ -64,17 +64,23 @@ public struct Attribute: Hashable, Sendable {
   public var isPreservedAfterDeletion: Bool
   /// The rules that a value must pass.
   public var validation: Validation
+  /// How the value is computed; nil if programs set it, and in a declaration that leaves it as it
+  /// is in the store.
+  public var derivation: Derivation?
   /// Whether the attribute was removed, with its values; the definition stays, as history names it.
   public var isRemoved = false
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []
 
   /// Creates an attribute; optional unless specified otherwise.
+  ///
+  /// `derived` is how the store computes its value: then nobody else can set it. Without it, an
+  /// attribute that the store derives stays derived; `.removed` ends that.
   public init(
     _ name: String, _ type: AttributeType, isOptional: Bool = true,
     default defaultValue: Value? = nil,
     isUnique: Bool = false, isPreservedAfterDeletion: Bool = false,
-    validation: Validation = Validation()
+    validation: Validation = Validation(), derived derivation: Derivation? = nil
   ) {
     self.name = name
     self.type = type
@@ -83,6 +89,7 @@ public struct Attribute: Hashable, Sendable {
     self.isUnique = isUnique
     self.isPreservedAfterDeletion = isPreservedAfterDeletion
     self.validation = validation
+    self.derivation = derivation
   }
 }
 

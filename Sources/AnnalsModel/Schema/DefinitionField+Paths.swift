@@ -81,6 +81,14 @@ extension DefinitionField {
     }
   }
 
+  static func part<Part: Definition>(_ name: String, _ path: Path<Part?>) -> Self {
+    Self(name, .part(Part.shape)) {
+      $0[keyPath: path].map { .part($0.members) }
+    } set: {
+      if case .part(let part) = $1 { $0[keyPath: path] = Part(part) }
+    }
+  }
+
   static func list<Part: Definition>(_ name: String, _ path: Path<[Part]>) -> Self {
     Self(name, .list(Part.shape)) {
       $0[keyPath: path].isEmpty ? nil : .list($0[keyPath: path].map(\.members))

@@ -95,6 +95,8 @@ package indirect enum FieldForm: Sendable {
   /// A value of any kind, or null.
   case any
   case list(DefinitionShape)
+  /// A definition within the definition.
+  case part(DefinitionShape)
 }
 
 /// The content of a field.
@@ -107,6 +109,7 @@ package enum FieldContent: Sendable {
   case value(Value, AttributeType)
   case values([Value], AttributeType)
   case list([[FieldMember]])
+  case part([FieldMember])
 
   /// Whether it is a text or a list with nothing in it.
   package var isEmpty: Bool {
@@ -120,7 +123,7 @@ package enum FieldContent: Sendable {
   /// The content after words that introduce it; the words alone for a flag.
   fileprivate func text(after words: String) -> String {
     switch self {
-    case .flag, .list: words
+    case .flag, .list, .part: words
     case .number(let number): "\(words) \(number)"
     case .whole(let number): "\(words) \(number)"
     case .text(let text), .word(let text): "\(words) \(text)"

@@ -56,6 +56,7 @@ extension Relationship: Definition {
         return nil
       },
     .whole("maximumCount", \.maximumCount).said("count up to").item(9, "most objects"),
+    .flag("counted", \.isCounted).item(11, "derived attributes are of its objects").declared(),
     .flag("removed", \.isRemoved),
     .number("toNumber", \.destination),
   ]

@@ -28,6 +28,8 @@ public struct Relationship: Hashable, Sendable {
   public var maximumCount: Int64?
   /// The name under which the destination has the objects that refer to it; nil for none.
   public var inverseName: String?
+  /// Whether the store keeps who refers to each object for derived attributes.
+  package var isCounted = false
   /// The items of the definition's extension area; see `Entity.extensions`.
   package var extensions: ContiguousArray<UInt8> = []
 
@@ -105,8 +107,11 @@ extension Relationship {
   /// Whether a file that has it has an optional feature: one with a reference index or a limit.
   package var hasStoredRule: Bool { isIndexed || minimumCount != nil || maximumCount != nil }
 
-  /// Whether the store keeps who refers to each object: for a delete rule or an inverse.
-  package var isIndexed: Bool { hasDeleteRule || !isRemoved && inverseName != nil }
+  /// Whether the store keeps who refers to each object: for a delete rule, an inverse, or a derived
+  /// attribute.
+  package var isIndexed: Bool {
+    hasDeleteRule || !isRemoved && (inverseName != nil || isCounted)
+  }
 }
 
 /// An index: a stored order of an entity's objects.

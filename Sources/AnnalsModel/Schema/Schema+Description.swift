@@ -7,7 +7,7 @@ extension Schema: CustomStringConvertible {
     for entity in entities where !entity.isRemoved {
       lines.append(entity.name)
       for attribute in entity.attributes where !attribute.isRemoved {
-        lines.append("  \(attribute.description)")
+        lines.append("  " + description(of: attribute, in: entity))
       }
       for relationship in entity.relationships where !relationship.isRemoved {
         lines.append("  " + description(of: relationship))
@@ -21,6 +21,12 @@ extension Schema: CustomStringConvertible {
       }
     }
     return lines.joined(separator: "\n")
+  }
+
+  /// An attribute of the schema: `total: int64, derived sum(events.amount)`.
+  public func description(of attribute: Attribute, in entity: Entity) -> String {
+    guard let derivation = attribute.derivation else { return attribute.description }
+    return "\(attribute.description), derived \(naming(derivation, of: entity))"
   }
 
   /// A relationship of the schema: `timeline: Timeline, on delete cascade`.

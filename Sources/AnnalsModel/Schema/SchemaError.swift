@@ -48,6 +48,7 @@ extension SchemaConflict {
   public struct Kind: Hashable, Sendable, CustomStringConvertible {
     private enum Base: String {
       case invalidName, duplicateName, unknownName, invalidDefault, invalidValidation, invalidIndex
+      case invalidDerivation
       case incompatibleType, incompatibleRelationship, incompatibleIndex
       case missingDefault, notUnique, danglingReference, ambiguousRename, inUse, tooMany
     }
@@ -71,6 +72,9 @@ extension SchemaConflict {
     /// An index without elements, with one property twice, or over a to-many relationship; a box
     /// index over an attribute that is neither number nor date.
     public static let invalidIndex = Kind(.invalidIndex)
+    /// A derived attribute that reads what is not there or does not fit, or that is derived from
+    /// itself.
+    public static let invalidDerivation = Kind(.invalidDerivation)
     /// A type to which the stored one cannot be widened, nor the other way round.
     public static let incompatibleType = Kind(.incompatibleType)
     /// A relationship with another destination, cardinality or order than the stored one.

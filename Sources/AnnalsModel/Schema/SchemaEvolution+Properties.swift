@@ -46,12 +46,15 @@ extension SchemaMerge {
     var added = required
     if added.defaultValue?.isNull == true { added.defaultValue = nil }
     let mayLack = added.defaultValue == nil && tolerance.contains(.missingValues)
-    if !added.isOptional, added.defaultValue == nil, objectCount > 0, !mayLack {
+    let isDerived = (required.derivation?.kind ?? .removed) != .removed
+    // Set when all properties are there.
+    added.derivation = nil
+    if !added.isOptional, added.defaultValue == nil, objectCount > 0, !mayLack, !isDerived {
       let reason =
         "a required attribute can be added where there are objects only with a default"
       return report(.missingDefault, entity, added.name, reason)
     }
-    if added.isUnique, !added.isOptional, objectCount > 1, !mayLack {
+    if added.isUnique, !added.isOptional, objectCount > 1, !mayLack, !isDerived {
       let reason = "\(objectCount) objects would all have the default; make it optional"
       return report(.notUnique, entity, added.name, reason)
     }

@@ -189,6 +189,7 @@ struct SchemaMerge {
       }
       noteRuleBackfills(of: index, besides: rulesBefore, objectCount: count)
     }
+    addDerivations(of: live, in: required, entityPlaces)
   }
 
   /// Assigns the next property number of an entity. Returns nil, and notes a conflict, if none is

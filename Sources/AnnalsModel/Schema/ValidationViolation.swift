@@ -39,6 +39,8 @@ public enum ValidationRule: Hashable, Sendable {
   case minimumCount(Int64)
   /// A to-many relationship has at most so many objects.
   case maximumCount(Int64)
+  /// A derived attribute is not set: the store computes it; the payload says how.
+  case derived(String)
   /// The entity has a property with the given name.
   case knownProperty
 }
@@ -119,6 +121,8 @@ extension ValidationRule {
       "it refers to \(other ?? "#\(object.row)"), which cannot be deleted as long as it does"
     case .minimumCount(let least): "it has \(given), fewer than \(least)"
     case .maximumCount(let most): "it has \(given), more than \(most)"
+    case .derived(let derivation):
+      "\(given) cannot be set: it is derived, \(derivation). Set what it is derived from"
     case .knownProperty: "there is no such property"
     }
   }

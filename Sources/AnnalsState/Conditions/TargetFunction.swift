@@ -41,6 +41,25 @@ final class TargetFunction: Sendable {
     self.type = type
   }
 
+  /// Binds a function of values of the objects that `owner` leads to; `path` is what messages call
+  /// it. Throws as the other form does.
+  init(
+    _ function: Aggregate.Function, of value: PropertyPath, _ owner: BoundPath,
+    _ targets: Targets, _ path: PropertyPath, in state: State
+  ) throws(StateFault) {
+    (self.function, self.owner, self.targets, self.path) = (function, owner, targets, path)
+    guard function != .count else {
+      (values, type) = (nil, .int64)
+      return
+    }
+    let values = try BoundPath(value, from: targets.entity, in: state)
+    self.values = values
+    guard case .attribute(let attribute) = values.end,
+      let type = function.resultType(of: attribute.type)
+    else { throw .query(.unsuitable, "\(path) asks for other values than \(value) has") }
+    self.type = type
+  }
+
   /// A value and its bytes, which only decimals have.
   typealias Result = (cell: ValueCell, bytes: ContiguousArray<UInt8>)
 
@@ -159,23 +178,6 @@ final class TargetFunction: Sendable {
 extension Aggregate.Function {
   /// Whether it is of numbers alone.
   fileprivate var addsNumbers: Bool { self == .sum || self == .average }
-
-  /// The type of its result over values of a type; nil if it takes no such values.
-  package func resultType(of type: AttributeType) -> AttributeType? {
-    switch (self, type) {
-    case (.count, _): .int64
-    case (.sum, .int16), (.sum, .int32), (.sum, .int64): .int64
-    case (.sum, .double): .double
-    case (.sum, .decimal), (.average, .decimal): .decimal
-    case (.average, .int16), (.average, .int32), (.average, .int64), (.average, .double): .double
-    case (.minimum, .int16), (.minimum, .int32), (.minimum, .int64), (.minimum, .double),
-      (.minimum, .date), (.maximum, .int16), (.maximum, .int32), (.maximum, .int64),
-      (.maximum, .double), (.maximum, .date), (.minimum, .decimal), (.maximum, .decimal),
-      (.minimum, .day), (.maximum, .day):
-      type
-    default: nil
-    }
-  }
 }
 
 extension ValueCell {

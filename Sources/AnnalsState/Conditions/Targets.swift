@@ -56,6 +56,20 @@ final class Targets: Sendable {
     return (owner, try Targets(inverseOf: relationship, source.number, in: state))
   }
 
+  /// The path and the objects of a relationship of an entity, by numbers: those that its list has,
+  /// or those that refer to an object of `number` by it.
+  static func bound(
+    _ relationship: Relationship, of owner: EntityNumber, isInverse: Bool,
+    from number: EntityNumber, in state: State
+  ) throws(StateFault) -> (BoundPath, Targets) {
+    if isInverse {
+      let targets = try Targets(inverseOf: relationship, owner, in: state)
+      return (try BoundPath([], from: number, in: state), targets)
+    }
+    let path = try BoundPath(toMany: [relationship.name], from: number, in: state)
+    return (path, Targets(relationship.destination, .list, in: state))
+  }
+
   private convenience init(
     inverseOf relationship: Relationship, _ entity: EntityNumber, in state: State
   ) throws(StateFault) {

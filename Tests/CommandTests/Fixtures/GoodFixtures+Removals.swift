@@ -229,3 +229,60 @@ extension FixtureRecipe {
     try store.require(schema(...4))
   }
 }
+
+// Derived attributes.
+extension FixtureRecipe {
+  /// Every kind of derivation, one of a relationship without a rule, filled, changed and ended,
+  /// before and behind a checkpoint.
+  static func derived(in store: Store) throws {
+    var name = Attribute("name", .string, derived: .function(version: 3, from: ["first", "last"]))
+    name.isUnique = true
+    func schema(_ total: Derivation) -> Schema {
+      Schema {
+        Entity("Line") {
+          Attribute("title", .string, isOptional: false, isUnique: true)
+          Attribute("key", .string, derived: .normalized("title"))
+          Attribute("count", .int64, isOptional: false, default: 0, derived: .count("stops"))
+          Attribute("total", .int64, derived: total)
+        }
+        Entity("Stop") {
+          Attribute("fare", .int64)
+          Attribute("length", .double)
+          Relationship("line", to: "Line", inverse: "stops")
+          Relationship("near", to: "Stop", isToMany: true, isOrdered: true, onDelete: .keep)
+          Attribute("least", .int64, derived: .minimum("near", of: "fare"))
+          Attribute("most", .int64, derived: .maximum("near", of: "fare"))
+          Attribute("mean", .double, derived: .average("near", of: "length"))
+        }
+        // Nobody here has the function, so it has no objects.
+        Entity("Person") {
+          Attribute("first", .string)
+          Attribute("last", .string)
+          name
+        }
+      }
+    }
+    try store.require(schema(.sum("stops", of: "fare")))
+    let (lines, stops) = try store.write { tx in
+      let lines = try ["Grün", "Ærø"].map { try tx.insert("Line", ["title": .string($0)]) }
+      var stops: [ObjectID] = []
+      for number in 0..<6 {
+        let values: [String: Value] = [
+          "fare": .int(Int64(number * 10)), "length": .double(0.1 * Double(number)),
+          "line": .object(ObjectReference(lines[number % 2])),
+          "near": .objects(stops.map { ObjectReference($0) }),
+        ]
+        stops.append(try tx.insert("Stop", values))
+      }
+      return (lines, stops)
+    }
+    try store.checkpoint()
+    try store.write { try $0.update(stops[0], ["fare": 7, "line": .null]) }
+    try store.write { try $0.delete(stops[1]) }
+    try store.require(schema(.maximum("stops", of: "fare")))
+    try store.write { try $0.update(lines[0], ["title": "GRÜN"]) }
+    try store.checkpoint()
+    try store.require(schema(.removed))
+    try store.write { try $0.update(lines[1], ["total": 1]) }
+  }
+}

@@ -27,6 +27,7 @@ extension FixtureRecipe {
     FixtureRecipe("required-relationship") { try $0.made(notes: false, required) },
     FixtureRecipe("delete-rules") { try $0.made(notes: false, deleteRules) },
     FixtureRecipe("reference-counts") { try $0.made(notes: false, referenceCounts) },
+    FixtureRecipe("derived") { try $0.made(notes: false, derived) },
     FixtureRecipe("undo") { try $0.made(undo) },
     FixtureRecipe("migrations") { try $0.made(migrations) },
     FixtureRecipe("large-values") { try $0.made(largeValues) },

@@ -295,7 +295,10 @@ package struct Workload: Sendable {
           Attribute("due", .day, isOptional: false, default: .day(.latest))
           IndexDescription("by price", ["price", "due"])
           IndexDescription("by both", box: ["count", "rank"])
+          Attribute("key", .string, derived: .normalized("text"))
+          IndexDescription("by key", ["key"])
         }
+        Entity("Folder") { Attribute("size", .int64, derived: .count("notes")) }
       })
     try session.commitSomething(store)
     try session.checkpoint(store)

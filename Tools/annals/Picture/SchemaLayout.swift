@@ -55,7 +55,9 @@ struct SchemaLayout {
   }
 
   private static func content(_ entity: Entity, _ entities: [Entity], _ schema: Schema) -> Box {
-    var lines = entity.attributes.filter { !$0.isRemoved }.map { cut($0.description) }
+    var lines = entity.attributes.filter { !$0.isRemoved }.map {
+      cut(schema.description(of: $0, in: entity))
+    }
     for index in entity.indexes {
       lines.append(cut((index.isUnique ? "unique index " : "index ") + index.name))
     }
