@@ -16,13 +16,18 @@ package struct NetChanges {
   private var oldGroup: RowGroup?
   private var newGroup: RowGroup?
   private let isPassing: Bool
+  private let hasAfter: Bool
 
   /// The changes between two states. With `isPassing`, chunks read for them are released after each
-  /// group of 4,096 rows.
-  package init(from base: State, to working: State, isPassing: Bool = false) {
+  /// group of 4,096 rows. Without `hasAfter`, changes have before-images alone, and lists are whole
+  /// in updates, too.
+  package init(
+    from base: State, to working: State, isPassing: Bool = false, hasAfter: Bool = true
+  ) {
     self.base = base
     self.working = working
     self.isPassing = isPassing
+    self.hasAfter = hasAfter
   }
 
   /// Appends the net change of one object to a batch; returns whether there is one.
@@ -40,11 +45,12 @@ package struct NetChanges {
     let first = batch.properties.count
     try RowGroup.withRow(isThere ? newGroup : nil, place) { (newRow) throws(StateFault) in
       guard wasThere, let old else {
-        return try new.appendValues(of: newRow, into: &batch)
+        if hasAfter { try new.appendValues(of: newRow, into: &batch) }
+        return
       }
       try RowGroup.withRow(oldGroup, place) { (oldRow) throws(StateFault) in
         try new.appendDifferences(
-          from: oldRow, of: old, to: newRow, isThere: isThere, into: &batch)
+          from: oldRow, of: old, to: newRow, hasAfter: hasAfter && isThere, into: &batch)
       }
     }
     let count = batch.properties.count - first
@@ -112,7 +118,7 @@ extension Table {
 
   /// Appends the properties in which two rows differ.
   fileprivate func appendDifferences(
-    from oldRow: RowView, of old: Table, to newRow: RowView, isThere: Bool,
+    from oldRow: RowView, of old: Table, to newRow: RowView, hasAfter: Bool,
     into batch: inout ChangeBatch
   ) throws(StateFault) {
     for column in columnsByProperty {
@@ -129,7 +135,7 @@ extension Table {
       if ValueCell.areEqual(old.cell, in: old.arena, new.cell, in: new.arena) { continue }
       let property = columns[column].property
       // What was erased has no list to edit.
-      if isThere, columns[column].kind == .objects, old.cell.tag != .erased,
+      if hasAfter, columns[column].kind == .objects, old.cell.tag != .erased,
         new.cell.tag != .erased
       {
         batch.properties.append(
@@ -139,7 +145,7 @@ extension Table {
       batch.properties.append(
         PropertyChange(
           property: property, before: old.cell.copied(from: old.arena, to: &batch.arena),
-          after: new.cell.copied(from: new.arena, to: &batch.arena)))
+          after: hasAfter ? new.cell.copied(from: new.arena, to: &batch.arena) : .null))
     }
   }
 }

@@ -61,7 +61,7 @@ private func day(_ text: String) -> CalendarDay { CalendarDay(text) ?? .earliest
   @Test func valuesComeBack() throws {
     let store = try Store(.memory, records: Item.self)
     let prices = [
-      "0", "12.50", "0.001", "99999999999999999999999999999999999999", "1e164", "1e-127", "123e100",
+      "0", "12.50", "0.001", "99999999999999999999999999999999999999", "1e127", "1e-127", "123e100",
     ]
     for (number, text) in prices.enumerated() {
       let item = Item(
@@ -203,7 +203,7 @@ private func day(_ text: String) -> CalendarDay { CalendarDay(text) ?? .earliest
 
   @Test(.deadline) func liveListsAndTimelinesTakeDays() async throws {
     let store = try Store(.memory, records: Event.self)
-    try store.write { tx in
+    try await store.write { tx in
       try tx.insert(Event(title: "a", start: day("2019-10-04"), end: nil))
     }
     let timeline = Timeline(start: \Event.start, end: \.end).labeled(by: \.title)
@@ -213,13 +213,13 @@ private func day(_ text: String) -> CalendarDay { CalendarDay(text) ?? .earliest
     ).makeAsyncIterator()
     #expect(try await rows.next()?.rows.count == 1)
     #expect(try await list.next()?.rows.sections().count == 1)
-    try store.write { tx in
+    try await store.write { tx in
       try tx.insert(Event(title: "b", start: day("2019-11-02"), end: day("2019-11-02")))
       try tx.insert(Event(title: "c", start: day("2019-11-03"), end: day("2019-11-04")))
     }
     let update = try #require(try await rows.next())
-    #expect(
-      update.rows.map(\.dateText) == ["2019-10-04", "2019-11-02", "2019-11-03", "2019-11-04"])
+    let texts = try update.rows.rows(in: 0..<update.rows.count).map(\.dateText)
+    #expect(texts == ["2019-10-04", "2019-11-02", "2019-11-03", "2019-11-04"])
     #expect(try update.rows.sections().count == 2)
     #expect(try await list.next()?.rows.sections().count == 2)
   }

@@ -79,6 +79,7 @@ struct NaiveOrder {
       switch value {
       case .int(let number): UInt64(bitPattern: number) &+ 1 << 63
       case .date(let date): UInt64(bitPattern: date.microseconds) &+ 1 << 63
+      case .day(let day): UInt64(bitPattern: day.daysSince1970) &+ 1 << 63
       case .double(let number) where number.sign == .plus: number.bitPattern + 1 << 63
       case .double(let number): UInt64.max - number.bitPattern
       default: 0

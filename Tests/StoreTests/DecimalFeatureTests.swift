@@ -67,7 +67,7 @@ import Testing
     let store = try made()
     try store.write(metadata: ["rate": decimal("1.25")]) { tx in try tx.insert("Thing", ["id": 1]) }
     #expect(isAnnounced(store))
-    #expect(try store.transaction(store.token.number)?.metadata["rate"] == decimal("1.25"))
+    #expect(try store.transaction(store.token.number).metadata["rate"] == decimal("1.25"))
   }
 
   /// The first part is written before the last object is looked at.
@@ -104,8 +104,9 @@ import Testing
     for value in [Value.int(1), .double(1), decimal("1"), .double(2.5), decimal("2.5"), .int(3)] {
       #expect(try found(value) == 1, "\(value)")
     }
+    let sorted = DynamicFetch("Thing").sorted(by: [SortKey("key")])
     #expect(
-      try store.snapshot().fetch(DynamicFetch("Thing").sorted(by: "key")).map { $0["key"] }
+      try store.snapshot().fetch(sorted).map { $0["key"] }
         == [decimal("0.1"), 0.1, 1, 2.5, decimal("3")])
   }
 }

@@ -86,7 +86,9 @@ public final class EditingContext {
   private func follow() {
     var shown = session.version
     session.didChange = { [unowned self] objects in
-      let change = EditedObjects(objects: objects, version: shown)
+      // Nobody asks which objects they are.
+      let isUnseen = edited.isEmpty && followers.isEmpty
+      let change = EditedObjects(objects: isUnseen ? [] : objects(), version: shown)
       shown = session.version
       changed(change)
     }

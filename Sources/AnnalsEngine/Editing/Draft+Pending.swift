@@ -4,11 +4,13 @@ import AnnalsState
 // What a draft that is kept open says about itself before it is committed.
 
 extension Draft {
-  /// The net changes, as history would have them. O(what was touched).
-  func netChanges() throws(AnnalsError) -> ChangeBatch {
+  /// The net changes, as history would have them; without `hasAfter`, with before-images alone.
+  /// O(what was touched).
+  func netChanges(hasAfter: Bool = true) throws(AnnalsError) -> ChangeBatch {
     try AnnalsError.translating { () throws(StateFault) in
       var batch = ChangeBatch()
-      var changes = NetChanges(from: base, to: reader.state)
+      batch.changes.reserveCapacity(touched.list.count)
+      var changes = NetChanges(from: base, to: reader.state, hasAfter: hasAfter)
       for object in touched.list { _ = try changes.append(object, to: &batch) }
       return batch
     }

@@ -30,7 +30,7 @@ package final class EditSession {
   private var collected: EditStep?
   /// Called after each change with the objects that may have changed, besides those that others
   /// have written where the session goes on with another version.
-  package var didChange: (([ObjectReference]) -> Void)?
+  package var didChange: ((_ objects: () -> [ObjectReference]) -> Void)?
 
   /// A session on a version of the store, without pending changes. O(schema).
   package init(on version: StoreVersion, _ origin: TransactionOrigin) {
@@ -100,12 +100,12 @@ package final class EditSession {
   /// Adopts a draft on what is pending, as one step.
   func adopt(_ nested: inout Draft, as name: String) throws(AnnalsError) {
     try nested.follow(rules)
-    let edits = try nested.edits()
+    let before = try nested.netChanges(hasAfter: false)
     let violations = draft.violations
     draft.adopt(nested)
     push(
       EditStep(
-        name: name, edits: edits, violations: violations, effects: nested.ruleEffects[...]))
+        name: name, before: before, violations: violations, effects: nested.ruleEffects[...]))
   }
 
   /// Runs a closure that inserts one object into what is pending, as one step.
@@ -115,9 +115,9 @@ package final class EditSession {
     try requireOutside(allowsGroup: true)
     let violations = draft.violations
     let (result, object) = try body(transaction)
-    push(
-      EditStep(
-        name: name, edits: [ObjectEdit(object: object, before: .nothing)], violations: violations))
+    var step = EditStep(name: name, violations: violations)
+    step.before.append(.insert, of: object)
+    push(step)
     return result
   }
 
@@ -138,10 +138,9 @@ package final class EditSession {
       draft.violations = violations
       throw error
     }
-    push(
-      EditStep(
-        name: name, edits: [ObjectEdit(object: object, before: .values(before))],
-        violations: violations, isOpen: true))
+    var step = EditStep(name: name, violations: violations, isOpen: true)
+    step.before.append(.update, of: object, before: before)
+    push(step)
   }
 
   /// Joins the edits of a closure to one step; if it throws, they are taken back.
@@ -149,7 +148,7 @@ package final class EditSession {
     try requireOutside(allowsGroup: true)
     guard collected == nil else { return try body() }
     let before = draft
-    collected = EditStep(name: name, edits: [], violations: before.violations)
+    collected = EditStep(name: name, violations: before.violations)
     do {
       let result = try body()
       if let step = collected.take() { push(step) }
@@ -164,18 +163,18 @@ package final class EditSession {
 
   private func push(_ step: EditStep) {
     if collected != nil {
-      collected?.edits += step.edits
+      collected?.before.append(changesOf: step.before)
       collected?.effects += step.effects
       return changed(step.objects)
     }
-    guard !step.edits.isEmpty || step.violations.count != draft.violations.count else { return }
+    guard !step.before.changes.isEmpty || step.violations.count != draft.violations.count else { return }
     redoSteps = []
     let isContinued = undoSteps.last?.isContinued(by: step) ?? false
     if !isContinued { undoSteps.append(step) }
     changed(step.objects)
   }
 
-  private func changed(_ objects: [ObjectReference]) {
+  private func changed(_ objects: @autoclosure () -> [ObjectReference]) {
     revision += 1
     didChange?(objects)
   }
@@ -206,7 +205,7 @@ package final class EditSession {
 
   /// Whether a step has an edit of an object, and so may bring it back.
   private func stepsHave(_ object: ObjectReference) -> Bool {
-    (undoSteps + redoSteps).contains { $0.edits.contains { $0.object == object } }
+    (undoSteps + redoSteps).contains { $0.before.changes.contains { $0.object == object } }
   }
 
   /// Repeats the step that was undone last. Returns false if there is none; nothing is changed if

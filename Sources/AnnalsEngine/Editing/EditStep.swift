@@ -1,28 +1,16 @@
 import AnnalsModel
 import AnnalsState
 
-/// What an edit found before it, of one object: enough to take it back.
-struct ObjectEdit: Sendable {
-  enum Before: Sendable {
-    /// It did not exist.
-    case nothing
-    /// It existed with these values, and was deleted.
-    case object([StoredValue])
-    /// These properties had these values.
-    case values([StoredValue])
-  }
-
-  let object: ObjectReference
-  var before: Before
-}
-
 /// Edits that are undone and redone together.
 ///
 /// Holds what was before them; applied, it gives the step that leads back.
 package struct EditStep: Sendable {
   /// What people call it: `Delete Event`.
   package let name: String
-  var edits: [ObjectEdit]
+  /// What each object was before, as a change whose before-images count, lists whole: an insert for
+  /// one that did not exist, a delete for one that existed with these values, an update for these
+  /// values of it. An object may occur twice.
+  var before = ChangeBatch()
   /// The values that could not be stored, as they were before.
   var violations: [ValidationViolation] = []
   /// What delete rules did that is not in the draft before the step, or after it.
@@ -30,15 +18,16 @@ package struct EditStep: Sendable {
   /// Whether a following edit of the same property belongs to it.
   var isOpen = false
 
-  /// The objects of the edits, in their order; one may occur twice.
-  var objects: [ObjectReference] { edits.map(\.object) }
+  /// The objects of the edits, in their order.
+  var objects: [ObjectReference] { before.changes.map(\.object) }
 
   /// The only property that the step sets; nil if it does anything else.
   var onlyProperty: AssignedProperty? {
-    guard edits.count == 1, case .values(let values) = edits[0].before, values.count == 1 else {
-      return nil
-    }
-    return AssignedProperty(object: edits[0].object, property: values[0].property)
+    guard before.changes.count == 1, before.properties.count == 1,
+      before.changes[0].kind == .update
+    else { return nil }
+    return AssignedProperty(
+      object: before.changes[0].object, property: before.properties[0].property)
   }
 
   /// Whether the step goes on with what this one began: the same property is set again.
@@ -48,16 +37,47 @@ package struct EditStep: Sendable {
 
   /// Whether it has a large value that lies in the store, which may drop it.
   var hasStoredLargeValue: Bool {
-    edits.contains { edit in
-      switch edit.before {
-      case .nothing: false
-      case .object(let values), .values(let values):
-        values.contains {
-          guard case .large(let large) = $0.value else { return false }
-          return !HeldLargeValues.holds(large)
-        }
+    var result = false
+    before.forEachLargeValue { if !HeldLargeValues.holds($0) { result = true } }
+    return result
+  }
+}
+
+extension ChangeEntry {
+  /// The object that the change is of.
+  var object: ObjectReference { ObjectReference(entity: entity, row: row) }
+}
+
+extension ChangeBatch {
+  /// The before-images of a change.
+  func before(of change: ChangeEntry) -> [StoredValue] {
+    arena.withUnsafeBytes { arena in
+      properties[change.propertyRange].map {
+        StoredValue(property: $0.property, value: $0.before.value(in: arena))
       }
     }
+  }
+
+  /// Appends a change with these before-images.
+  mutating func append(
+    _ kind: ChangeKind, of object: ObjectReference, before: [StoredValue] = []
+  ) {
+    changes.append(
+      ChangeEntry(
+        kind: kind, entity: object.entity, row: object.row, firstProperty: properties.count,
+        propertyCount: before.count))
+    for value in before {
+      properties.append(
+        PropertyChange(
+          property: value.property, before: ValueCell(value.value, appendingTo: &arena),
+          after: .null))
+    }
+  }
+
+  /// Appends all changes of another batch.
+  mutating func append(changesOf other: ChangeBatch) {
+    if changes.isEmpty { return self = other }
+    for change in other.changes { append(change, from: other) }
   }
 }
 
@@ -109,43 +129,6 @@ extension Draft {
     }
   }
 
-  /// What each object was before this draft. O(what it touched).
-  func edits() throws(AnnalsError) -> [ObjectEdit] {
-    var result: [ObjectEdit] = []
-    result.reserveCapacity(touched.list.count)
-    try AnnalsError.translating {
-      var changes = NetChanges(from: base, to: reader.state)
-      var batch = ChangeBatch()
-      for object in touched.list {
-        if object.row >= base.nextRow(of: object.entity) {
-          guard try reader.state.contains(object.entity, object.row) else { continue }
-          result.append(ObjectEdit(object: object, before: .nothing))
-        } else if try changes.append(object, to: &batch) {
-          result.append(ObjectEdit(object: object, before: try before(batch.changes[0], batch)))
-          batch.removeAll()
-        }
-      }
-    }
-    return result
-  }
-
-  /// What the object of a net change was before.
-  private func before(
-    _ change: ChangeEntry, _ batch: ChangeBatch
-  ) throws(StateFault) -> ObjectEdit.Before {
-    if change.kind == .insert { return .nothing }
-    var values: [StoredValue] = []
-    values.reserveCapacity(Int(change.propertyCount))
-    for property in batch.properties[change.propertyRange] {
-      let value =
-        property.isEdits
-        ? try base.value(change.entity, change.row, property.property)
-        : batch.arena.withUnsafeBytes { property.before.value(in: $0) }
-      values.append(StoredValue(property: property.property, value: value))
-    }
-    return change.kind == .delete ? .object(values) : .values(values)
-  }
-
   /// Takes a step back, or forth; returns the step that leads back. What a merge has made of the
   /// objects meanwhile stays where the step does not fit it; references to what others have deleted
   /// are left out where a rule forbids them, unless `mayReturn` says that another step brings it
@@ -153,41 +136,39 @@ extension Draft {
   mutating func apply(
     _ step: EditStep, _ rules: DeleteRules, mayReturn: (ObjectReference) -> Bool
   ) throws(AnnalsError) -> EditStep {
-    var inverse = EditStep(name: step.name, edits: [], violations: violations)
-    for edit in step.edits.reversed() {
-      guard let before = try restore(edit) else { continue }
-      inverse.edits.append(ObjectEdit(object: edit.object, before: before))
+    var inverse = EditStep(name: step.name, violations: violations)
+    for change in step.before.changes.reversed() {
+      try restore(change, of: step.before, noting: &inverse.before)
     }
-    for edit in inverse.edits { try dropLost(edit.object, rules, mayReturn) }
+    for object in inverse.objects { try dropLost(object, rules, mayReturn) }
     violations = step.violations
     return inverse
   }
 
-  /// Makes an object what it was; returns what it was until now, or nil if nothing was done.
-  private mutating func restore(_ edit: ObjectEdit) throws(AnnalsError) -> ObjectEdit.Before? {
-    let object = edit.object
-    let isThere = try exists(object)
-    switch edit.before {
-    case .nothing:
-      guard isThere else { return nil }
-      let values = try values(of: object)
+  /// Makes an object what it was, and notes what it was until now. Does nothing where that does not
+  /// fit.
+  private mutating func restore(
+    _ change: ChangeEntry, of before: ChangeBatch, noting inverse: inout ChangeBatch
+  ) throws(AnnalsError) {
+    let object = change.object
+    guard try exists(object) == (change.kind != .delete) else { return }
+    switch change.kind {
+    case .insert:
+      inverse.append(.delete, of: object, before: try values(of: object))
       try delete(object)
-      return .object(values)
-    case .object(let values):
-      guard !isThere else { return nil }
-      try revive(object, with: values)
-      return .nothing
-    case .values(let values):
-      guard isThere else { return nil }
-      var current: [StoredValue] = []
-      for value in values {
-        current.append(
-          StoredValue(property: value.property, value: try self.value(object, value.property)))
+    case .delete:
+      try revive(object, with: before.before(of: change))
+      inverse.append(.insert, of: object)
+    case .update:
+      var current = before.before(of: change)
+      for index in current.indices {
+        let (property, value) = (current[index].property, current[index].value)
+        current[index].value = try self.value(object, property)
         // As a list is stored: a merge may have given its objects other ids.
-        try store(value.value, in: value.property, row: object.row, of: object.entity)
+        try store(value, in: property, row: object.row, of: object.entity)
       }
       touch(object.entity, object.row)
-      return .values(current)
+      inverse.append(.update, of: object, before: current)
     }
   }
 

@@ -35,81 +35,69 @@ struct SessionSteps {
     for step in undo.indices { try undo[step].rebase(from: old, to: new) }
     for step in redo.indices { try redo[step].rebase(from: old, to: new) }
     // One that others have made impossible ends the chain.
-    if let last = undo.lastIndex(where: \.edits.isEmpty) { undo.removeSubrange(...last) }
-    if let last = redo.lastIndex(where: \.edits.isEmpty) { redo.removeSubrange(...last) }
+    if let last = undo.lastIndex(where: \.before.changes.isEmpty) { undo.removeSubrange(...last) }
+    if let last = redo.lastIndex(where: \.before.changes.isEmpty) { redo.removeSubrange(...last) }
   }
 }
 
 extension EditStep {
   fileprivate func moved(_ moves: [ObjectReference: ObjectReference]) -> EditStep {
-    func moved(_ values: [StoredValue]) -> [StoredValue] {
-      values.map { StoredValue(property: $0.property, value: $0.value.moved(moves)) }
-    }
     var result = self
-    result.edits = edits.map { edit in
-      var before = edit.before
-      switch edit.before {
-      case .nothing: break
-      case .object(let values): before = .object(moved(values))
-      case .values(let values): before = .values(moved(values))
-      }
-      return ObjectEdit(object: moves[edit.object] ?? edit.object, before: before)
+    result.before = ChangeBatch(asLongAs: before)
+    for change in before.changes {
+      var values = before.before(of: change)
+      for index in values.indices { values[index].value = values[index].value.moved(moves) }
+      let object = moves[change.object] ?? change.object
+      result.before.append(change.kind, of: object, before: values)
     }
     return result
   }
 
   fileprivate mutating func rebase(from old: State, to new: State) throws(AnnalsError) {
-    func holds(_ object: ObjectReference, _ state: State) throws(AnnalsError) -> Bool {
-      try AnnalsError.translating { try state.contains(object.entity, object.row) }
-    }
-    var left: [ObjectEdit] = []
-    for edit in edits {
-      let wasThere = try holds(edit.object, old)
-      let isThere = try holds(edit.object, new)
-      if wasThere, !isThere { continue }
-      guard wasThere else {
-        left.append(edit)
-        continue
-      }
-      func rebased(_ values: [StoredValue]) throws(AnnalsError) -> [StoredValue] {
-        var result = values
-        for index in result.indices {
-          let (entity, row) = (edit.object.entity, edit.object.row)
-          let property = result[index].property
-          let (before, now) = try AnnalsError.translating {
-            (try old.value(entity, row, property), try new.value(entity, row, property))
-          }
-          if result[index].value == before {
-            result[index].value = now
-          } else if now != before, now.isList, before.isList, result[index].value.isList,
-            new.schema.entity(numbered: entity)?.relationships
-              .contains(where: { $0.number == property && $0.isOrdered }) == true
-          {
-            // What others have done to the list stays, whatever is taken back.
-            let list = ListMerge(
-              base: before.targets, own: result[index].value.targets, stored: now.targets,
-              prefersOwn: true
-            ).merged
-            result[index].value = list.isEmpty ? .null : .objects(list)
-          }
+    before = try AnnalsError.translating { () throws(StateFault) in
+      var left = ChangeBatch(asLongAs: before)
+      for change in before.changes {
+        let object = change.object
+        guard try old.contains(object.entity, object.row) else {
+          left.append(change, from: before)
+          continue
         }
-        return result
+        guard try new.contains(object.entity, object.row) else { continue }
+        var values = before.before(of: change)
+        for index in values.indices {
+          let property = values[index].property
+          let (then, now) = (
+            try old.value(object.entity, object.row, property),
+            try new.value(object.entity, object.row, property)
+          )
+          values[index].value.rebase(
+            from: then, to: now,
+            isOrdered: new.schema.entity(numbered: object.entity)?.relationships
+              .contains { $0.number == property && $0.isOrdered } ?? false)
+        }
+        left.append(change.kind, of: object, before: values)
       }
-      var edit = edit
-      switch edit.before {
-      case .nothing: break
-      case .object(let values): edit.before = .object(try rebased(values))
-      case .values(let values): edit.before = .values(try rebased(values))
-      }
-      left.append(edit)
+      return left
     }
-    edits = left
   }
 }
 
 extension Value {
+  /// Becomes what others have made of a value, if it was that; of an ordered list, what they have
+  /// done to it is done here, too.
+  fileprivate mutating func rebase(
+    from then: Value, to now: Value, isOrdered: @autoclosure () -> Bool
+  ) {
+    if self == then { return self = now }
+    guard now != then, now.isList, then.isList, isList, isOrdered() else { return }
+    let list = ListMerge(
+      base: then.targets, own: targets, stored: now.targets, prefersOwn: true
+    ).merged
+    self = list.isEmpty ? .null : .objects(list)
+  }
+
   /// Whether it may be that of a to-many relationship.
-  fileprivate var isList: Bool {
+  private var isList: Bool {
     if case .objects = self { return true }
     return isNull
   }

@@ -230,20 +230,3 @@ struct PartSplitter {
     return part
   }
 }
-
-extension ChangeBatch {
-  /// Appends a change of another batch, with its properties and their bytes in the arena.
-  mutating func append(_ change: ChangeEntry, from other: ChangeBatch) {
-    var copy = change
-    copy.firstProperty = UInt32(properties.count)
-    other.arena.withUnsafeBytes { source in
-      for index in change.propertyRange {
-        var property = other.properties[index]
-        property.before = property.before.copied(from: source, to: &arena)
-        property.after = property.after.copied(from: source, to: &arena)
-        properties.append(property)
-      }
-    }
-    changes.append(copy)
-  }
-}

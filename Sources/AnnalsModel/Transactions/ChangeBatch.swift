@@ -48,6 +48,21 @@ package struct ChangeBatch: Sendable {
     sharedTexts.removeAll(keepingCapacity: true)
   }
 
+  /// Appends a change of another batch, with its properties and their bytes in the arena.
+  package mutating func append(_ change: ChangeEntry, from other: ChangeBatch) {
+    var copy = change
+    copy.firstProperty = UInt32(properties.count)
+    other.arena.withUnsafeBytes { source in
+      for index in change.propertyRange {
+        var property = other.properties[index]
+        property.before = property.before.copied(from: source, to: &arena)
+        property.after = property.after.copied(from: source, to: &arena)
+        properties.append(property)
+      }
+    }
+    changes.append(copy)
+  }
+
   /// Hands on each large value that its changes mention.
   package func forEachLargeValue(_ body: (LargeValue) -> Void) {
     arena.withUnsafeBytes { arena in

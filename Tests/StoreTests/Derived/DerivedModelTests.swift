@@ -153,7 +153,7 @@ private struct DerivedRun {
       let whole = nodes.filter { $0["wholes"].targets.contains(own) }
       let parts = node["parts"].targets.compactMap { byRow[$0.row] }
       let wanted: [String: Value] = [
-        "key": .string(DerivedRun.keys[node["name"].text] ?? node["name"].text),
+        "key": .string(DerivedRun.keys[node["name"].word] ?? node["name"].word),
         "children": .int(Int64(kids.count)), "size": .int(Int64(parts.count)),
         "sum": .int(kids.compactMap { $0["amount"].int }.reduce(0, +)),
         "heavy": .double(parts.compactMap { $0["weight"].real }.reduce(0, +)),
@@ -185,7 +185,7 @@ private struct DerivedRun {
 }
 
 extension Value {
-  fileprivate var text: String { if case .string(let text) = self { text } else { "" } }
+  fileprivate var word: String { if case .string(let text) = self { text } else { "" } }
   fileprivate var int: Int64? { if case .int(let number) = self { number } else { nil } }
   fileprivate var real: Double? { if case .double(let number) = self { number } else { nil } }
   fileprivate var day: Timestamp? { if case .date(let day) = self { day } else { nil } }

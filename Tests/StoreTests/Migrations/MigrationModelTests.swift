@@ -130,7 +130,8 @@ private struct MigrationRun {
         try tx.convert("Item", attribute, to: type) { MigrationRun.converted($0) }
       }
       for id in items.keys {
-        items[id]?[attribute] = items[id]?[attribute].flatMap(MigrationRun.converted)
+        let value = items[id]?[attribute].flatMap(MigrationRun.converted)
+        items[id]?[attribute] = value
       }
     case 1:
       let isKept = number(2) == 0
@@ -159,7 +160,10 @@ private struct MigrationRun {
       let new = "r\(attributeCount)"
       version.types[new] = version.types.removeValue(forKey: attribute)
       work = { try $0.rename("Item", attribute, to: new) }
-      for id in items.keys { items[id]?[new] = items[id]?.removeValue(forKey: attribute) }
+      for id in items.keys {
+        let value = items[id]?.removeValue(forKey: attribute)
+        items[id]?[new] = value
+      }
     default:
       let (part, rest) = (Int64(2 + number(4)), Int64(number(2)))
       work = { tx in

@@ -16,6 +16,8 @@ struct BudgetSession {
     "commit-dynamic": { try $0.commit(.dynamic, exclusive) },
     "commit-durable": { try $0.commit(.typed, durable) },
     "bulk": { try $0.bulk() },
+    "set": { try $0.setTitles { store, body in try store.write { try body($0) } } },
+    "edit": { try $0.editTitles() },
     "open": { try $0.open() },
     "replay": { try $0.replay() },
     "as-of": { try $0.readPast() },
@@ -107,6 +109,29 @@ struct BudgetSession {
       for post in workload.posts.prefix(count) { try writer.insert(post, tx) }
     }
     leaveOpen(store)
+  }
+
+  /// Sets a property of so many objects in one transaction.
+  private func setTitles(_ write: (Store, (WriteTransaction) throws -> Void) throws -> Void) throws {
+    let store = try Store(
+      path: copy, records: PostRecord.self, options: Self.exclusive,
+      environment: Self.environment(clock))
+    let ids = try store.snapshot().objectIDs(Fetch(PostRecord.self)).prefix(count)
+    try write(store) { tx in
+      for (number, id) in ids.enumerated() {
+        try tx.set(\PostRecord.title, of: id, to: "A title of its own, \(number)")
+      }
+    }
+    leaveOpen(store)
+  }
+
+  /// The same by an editing context, as one edit that is then saved.
+  private func editTitles() throws {
+    try setTitles { store, body in
+      let context = try EditingContext(store)
+      try context.edit { tx in try body(tx) }
+      try context.save()
+    }
   }
 
   /// Lets the process end with an open store: closing it may write a checkpoint.
