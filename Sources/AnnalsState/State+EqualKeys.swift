@@ -3,7 +3,8 @@ import AnnalsModel
 
 // An index compares keys by kind and bytes, conditions compare numbers. So some values that are
 // equal have several keys: 0.0 and -0.0, and in a column of any kind a number as int, as double and
-// as decimal. Unique means that no two objects are equal, so a commit looks for the other keys, too.
+// as decimal. Unique means that no two objects are equal, so a commit looks for the other keys,
+// too.
 
 extension State {
   /// Another row whose values for a unique rule are equal to those of this row, and have another

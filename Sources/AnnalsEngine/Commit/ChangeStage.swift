@@ -121,7 +121,8 @@ struct ChangeStage {
     try parts.commit()
   }
 
-  /// Notes whether the file must say that it has decimals or days, before the first part is written.
+  /// Notes whether the file must say that it has decimals or days, before the first part is
+  /// written.
   private mutating func noteDecimalsAndDays(_ isNeeded: Bool) {
     if isNeeded { parts.envelope.features.formUnion(.decimalsAndDays) }
   }

@@ -3,8 +3,9 @@
 ///
 ///     TimelineDefinition("Trip", start: "from", end: "to", openEnd: .whenEndIsNil, label: "title")
 ///
-/// Start and end are attributes of type date or day, or texts: `2004`, `2004-05`, `2004-05-17` or RFC 3339
-/// (`2004-05-17T20:15:00+02:00`), each standing for its first moment, in UTC, and shown as written.
+/// Start and end are attributes of type date or day, or texts: `2004`, `2004-05`, `2004-05-17` or
+/// RFC 3339 (`2004-05-17T20:15:00+02:00`), each standing for its first moment, in UTC, and shown as
+/// written.
 public struct TimelineDefinition: Hashable, Sendable {
   /// The name of the entity.
   public var entity: String

@@ -18,8 +18,9 @@ import AnnalsModel
 // In a descending column the first byte is 64 less the tag, and all bits behind it are flipped.
 //
 // So values of several kinds, in a column of kind `any`, are in the order of their tags: every int
-// before every double, and decimals and days behind all others but erased ones. Different values give different keys, -0.0 and 0.0 too: equality is that of
-// kind and bytes. No key is the beginning of another of the same index.
+// before every double, and decimals and days behind all others but erased ones. Different values
+// give different keys, -0.0 and 0.0 too: equality is that of kind and bytes. No key is the
+// beginning of another of the same index.
 //
 // A unique index holds no object without a value for every column, or with an erased one.
 // An ordered index holds every
