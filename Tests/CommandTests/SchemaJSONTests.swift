@@ -18,17 +18,20 @@ import Testing
     attributes[3].validation = Validation(minimum: .int(-1), maximum: .int(.max))
     attributes[6].defaultValue = .date(Timestamp(microseconds: 1))
     attributes[11].defaultValue = .uuid(RawUUID(high: 3, low: 4))
+    attributes[12].defaultValue = .decimal(RawDecimal("-12.50") ?? .zero)
+    attributes[12].validation = Validation(minimum: .decimal(RawDecimal("-1e30") ?? .zero))
+    attributes[13].validation = Validation(oneOf: [.day(.earliest), .day(.latest)])
     attributes[0].isRemoved = true
     var post = Entity("Post", attributes: attributes, displayName: "string")
     post.number = 1
     var tags = Relationship(
       "tags", to: "Tag", isToMany: true, isOrdered: true, onDelete: .cascade, inverse: "posts",
       count: ...9)
-    tags.number = 13
+    tags.number = 15
     tags.destination = 2
     var index = IndexDescription(
       "byDate", [IndexElement("date", isDescending: true), IndexElement("string")], isUnique: true)
-    index.number = 14
+    index.number = 17
     index.elements[0].property = 7
     index.elements[1].property = 6
     index.tests = [
@@ -39,7 +42,7 @@ import Testing
     post.relationships = [tags]
     index.elements[1].nullsFirst = false
     var box = IndexDescription("box", box: ["double", "date"])
-    box.number = 15
+    box.number = 18
     box.elements[0].property = 5
     box.elements[1].property = 7
     post.indexes = [index, box]

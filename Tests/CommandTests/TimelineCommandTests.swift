@@ -224,7 +224,10 @@ import Testing
     (["--lifetimes", "--start", "from"], "--lifetimes takes its dates from history"),
     (["--entity", "Trip", "--start", "from", "--open", "nil"], "say --end P, too"),
     (["--entity", "Trip", "--start", "form"], "did you mean from?"),
-    (["--entity", "Trip", "--start", "isOpen"], "\"isOpen\" is neither a date nor a text"),
+    (
+      ["--entity", "Trip", "--start", "isOpen"],
+      "\"isOpen\" is neither a date, nor a day, nor a text"
+    ),
     (["--entity", "Trip", "--start", "from,to"], "--start is one property"),
     (["--entity", "Trip", "--start", "from", "--open", "now"], "not `now`"),
     (["--entity", "Trip", "--start", "from", "--open", "flag:kind"], "is not of type bool"),
