@@ -252,6 +252,31 @@ private struct List: Record {
     #expect(try store.verify().filter { $0.severity != .note } == [])
   }
 
+  /// The first twenty are named; the others are counted.
+  @Test(arguments: [1, 2, 19, 20, 21, 22, 40])
+  func whatDanglesIsNamedOrCounted(_ count: Int) throws {
+    let location = StoreLocation(fileSystem: MemoryFileSystem(), path: "/rules.annals")
+    let store = try Store(location, records: Plain.self, Kept.self, environment: .fixed())
+    try store.write { tx in
+      let (gone, there) = (try tx.insert(Plain(name: "a")), try tx.insert(Plain(name: "b")))
+      for _ in 0..<count {
+        try tx.insert(Kept(to: there.reference))
+        try tx.insert(Kept(to: gone.reference))
+      }
+    }
+    try store.write { try $0.delete(#require(try $0.objects(of: Plain.self).first)) }
+    try store.close()
+    let error = #expect(throws: AnnalsError.self) {
+      try Store(location, records: Plain.self, Cascading.self, environment: .fixed())
+    }
+    let names = (1...min(count, 20)).map { "User#\($0 * 2)" }.joined(separator: ", ")
+    let more = count > 20 ? " and \(count - 20) more" : ""
+    #expect(
+      error?.message.contains(
+        "refers to deleted objects in \(names)\(more). Clear them with `.nullifyDangling`")
+        == true, "\(error?.message ?? "")")
+  }
+
   @Test func aNewRelationshipHasTheUsualRule() throws {
     let store = try Store(.memory, records: Plain.self, Silent.self, environment: .fixed())
     let to = store.snapshot().schema.entity(named: "User")?.relationship(named: "to")

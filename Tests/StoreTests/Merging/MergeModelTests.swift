@@ -8,7 +8,7 @@ import Testing
 /// writes too; compared with dictionaries.
 @Suite struct MergeModelTests {
   @Test(arguments: 1...12) func mergesAreThoseOfTheNaiveModel(_ seed: Int) throws {
-    var run = try MergeRun(seed: UInt64(seed))
+    var run = try MergeRun(seed: UInt64(seed), hasRules: seed.isMultiple(of: 2))
     for _ in 0..<60 { try run.step() }
     try run.end()
   }
@@ -25,9 +25,15 @@ private struct MergeRun {
   private var head: Int64 = 0
   private var nextName = 0
 
-  init(seed: UInt64) throws {
+  /// With `hasRules` the store has delete rules, which no object is under: merges look for their
+  /// effects all the same.
+  init(seed: UInt64, hasRules: Bool) throws {
     file = memoryFile()
     store = try noteStore(file, seed: seed)
+    if hasRules {
+      try store.require(
+        Schema { Entity("Stamp") { Relationship("note", to: "Note", onDelete: .cascade) } })
+    }
     other = try noteStore(file, seed: seed + 100)
     random = SeededRandom(seed: seed)
     head = store.token.number
@@ -59,6 +65,7 @@ private struct MergeRun {
       }
       try demand(
         commit.token.number == head + (merged == stored ? 0 : 1), "\(place): \(commit.token)")
+      try compare(commit.conflicts, naiveConflicts(policy, token, edits.world), place)
       note(commit.token, merged)
       try compare(store.snapshot(), merged, place)
     } catch let error as AnnalsError {
@@ -67,6 +74,9 @@ private struct MergeRun {
       try demand(
         error.code == (merged == nil ? .conflict : .invalidChange) && (merged == nil || isBad),
         "\(place): \(error)")
+      if merged == nil {
+        try compare(error.conflicts, naiveConflicts(policy, token, edits.world), place)
+      }
       try compare(store.snapshot(), stored, "\(place), refused")
     }
     random = edits.random
@@ -109,6 +119,24 @@ private struct MergeRun {
     try other.close()
     let reopened = try noteStore(file, seed: 999)
     try compare(reopened.snapshot(), world, "after reopening")
+  }
+
+  /// What a merge of this world, based on a token, has to tell.
+  private func naiveConflicts(
+    _ policy: MergePolicy, _ token: Token, _ own: NaiveWorld
+  ) -> [NaiveConflict] {
+    NaiveConflict.all(
+      policy, own: own, worlds: (token.number...head).map { worlds[$0] ?? NaiveWorld() },
+      first: token.number)
+  }
+
+  private func compare(
+    _ found: [PropertyConflict], _ wanted: [NaiveConflict], _ place: String
+  ) throws {
+    let (told, naive) = (found.map { NaiveConflict($0).text }, wanted.map(\.text))
+    let different = Set(told).symmetricDifference(naive).sorted()
+    try demand(
+      told.sorted() == naive.sorted(), "\(place): \(different), \(told.count) of \(naive.count)")
   }
 
   private func compare(_ snapshot: Snapshot, _ world: NaiveWorld, _ place: String) throws {
