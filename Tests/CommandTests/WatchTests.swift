@@ -123,6 +123,76 @@ import Testing
     try store.close()
   }
 
+  /// Positions are those in a sorted array before and after, whatever moves past what.
+  @Test(arguments: [1, 2] as [UInt64])
+  func `positions are those of a sorted array`(_ seed: UInt64) throws {
+    let folder = try CommandFolder()
+    let store = try store(folder)
+    var random = SeededRandom(seed: seed)
+    var ratings = ["fog": 2, "mist": 4]
+    var rows: [String] {
+      ratings.keys.sorted { (-ratings[$0, default: 0], $0) < (-ratings[$1, default: 0], $1) }
+    }
+    let (text, json) = (
+      try Run([folder.file("a.annals"), "Post", "--sort", "-rating,slug"]),
+      try Run([
+        folder.file("a.annals"), "Post", "--sort", "-rating,slug", "--format", "jsonl",
+      ])
+    )
+    _ = (text.line(), json.line())
+    for step in 0..<16 {
+      let (before, old) = (rows, ratings)
+      try store.write(author: "you") { tx in
+        for number in 0...random.below(3) {
+          let slug = before[random.below(before.count)]
+          if before.count > 4, random.below(4) == 0, ratings[slug] == old[slug] {
+            try tx.delete(try post(slug, store))
+            ratings[slug] = nil
+          } else if random.below(3) == 0 {
+            ratings["p\(step) \(number)"] = random.below(9)
+            try tx.insert(
+              "Post",
+              [
+                "slug": .string("p\(step) \(number)"),
+                "rating": .int(Int64(ratings["p\(step) \(number)"] ?? 0)),
+              ])
+          } else if let rating = ratings[slug], rating == old[slug] {
+            ratings[slug] = rating + 1 + random.below(4)
+            try tx.update(
+              try post(slug, store), ["rating": .int(Int64(ratings[slug] ?? 0))])
+          }
+        }
+      }
+      let after = rows
+      guard ratings != old else { continue }
+      func place(_ slug: String) -> (from: Int?, to: Int?) {
+        (before.firstIndex(of: slug), after.firstIndex(of: slug))
+      }
+      let changed = Set(before + after).filter { old[$0] != ratings[$0] }
+      _ = text.line()
+      for _ in changed {
+        let line = try #require(text.line())
+        let match = try #require(
+          line.wholeMatch(of: #/ {4}([-+>~]) (?:(\d+) → )?(\d+)  Post/(p\d+ \d+|\w+).*/#))
+        let (from, to) = place(String(match.4))
+        let number = Int(match.3)
+        #expect(number == (match.1 == "-" ? from : to), "\(line): \(before) to \(after)")
+        #expect(match.2.flatMap { Int($0) } == (match.1 == ">" ? from : nil), "\(line): \(before)")
+      }
+      for _ in changed {
+        let line = try #require(json.line())
+        let slug = try #require(line.firstMatch(of: #/"id":"([^"]*)"/#)).1
+        let (from, to) = place(String(slug))
+        let told = [#/"from":(\d+)/#, #/"to":(\d+)/#].map { pattern in
+          line.firstMatch(of: pattern).flatMap { Int($0.1) }
+        }
+        #expect(told == [from, to], "\(line): \(before) to \(after)")
+      }
+    }
+    for watch in [text, json] { #expect(watch.interrupt().lines == []) }
+    try store.close()
+  }
+
   /// A store without entities was watched without a word, and so was what came later.
   @Test func `entities that come later`() throws {
     let folder = try CommandFolder()
