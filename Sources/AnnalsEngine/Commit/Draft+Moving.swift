@@ -265,7 +265,7 @@ extension ValidationViolation {
 extension CommitResult {
   /// Names the objects that a merge united by the ids that they had in the draft as it was given,
   /// before its new objects moved.
-  fileprivate mutating func nameAsGiven(_ moves: [ObjectReference: ObjectReference]) {
+  mutating func nameAsGiven(_ moves: [ObjectReference: ObjectReference]) {
     for (given, moved) in moves {
       guard let stored = mergedObjects.removeValue(forKey: moved) else { continue }
       mergedObjects[given] = stored

@@ -37,6 +37,7 @@ extension EditSession {
       (nested, result.moves) = try merged(onto: target, policy)
       result.conflicts = nested.conflicts
       result.mergedObjects = nested.mergedObjects
+      result.nameAsGiven(result.moves)
       steps.clear()
     }
     if let failure = nested.failure { throw failure }
@@ -64,6 +65,7 @@ extension EditSession {
     try steps.rebase(from: base, to: target.state)
     (result.conflicts, result.moves) = (merged.conflicts, moves)
     result.mergedObjects = merged.mergedObjects
+    result.nameAsGiven(moves)
     if !merged.mergedObjects.isEmpty { steps.clear() }
     parentRevision = parent?.revision ?? 0
     if parent == nil { largeValues.read(from: LogLargeValues(newest.view)) }

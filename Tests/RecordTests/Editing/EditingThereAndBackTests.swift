@@ -29,6 +29,35 @@ import Testing
     try run.compare("saved")
     #expect(try run.store.nodeCounts() == run.counts && run.store.problems() == [], "\(run.trail)")
   }
+
+  /// The objects that a form shows are those that the store has, whichever id they got.
+  @Test(arguments: MergePolicy.allCases.filter { $0 != .error })
+  func whatIsUnitedWithAnotherGoesOnAsThat(_ policy: MergePolicy) throws {
+    let lab = try EditingLab()
+    let (store, form) = (lab.store, lab.form)
+    let mine = try form.insert(Node(name: "x", count: 1, parent: nil, friend: nil, text: nil))
+    let beside = try form.insert(Node("y", parent: mine.reference))
+    let theirs = try store.write {
+      try $0.insert(Node(name: "x", count: 7, parent: nil, friend: nil, text: "theirs")).objectID
+    }
+    let provisional = mine.objectID
+    let isRefresh = policy == .ownWins || policy == .rollBack
+    let commit = isRefresh ? try form.refresh(merging: policy) : try form.save(merging: policy)
+    #expect(Array(commit.mergedObjects.values) == [theirs], "\(commit)")
+    #expect(provisional == theirs || mine.objectID != provisional)
+    #expect(mine.objectID == theirs && !mine.isDeleted)
+    #expect(try form.node("x") === mine && form.node("y") === beside)
+    #expect(beside.parent?.objectID == theirs)
+    let keepsOwn = policy == .ownWins || policy == .overwrite
+    #expect(mine.count == (keepsOwn ? 1 : 7))
+    #expect(mine.text == (policy == .overwrite ? nil : "theirs"))
+    mine.count = 9
+    try form.save()
+    let found = try #require(try store.snapshot().object(Node.self, theirs))
+    #expect(found.count == 9 && mine.count == 9)
+    #expect(try store.node("y")?.parent?.objectID == theirs)
+    #expect(try store.problems() == [])
+  }
 }
 
 extension Store {
