@@ -52,6 +52,15 @@ import Testing
         for (a, b) in [(first, last), (last, first)] {
           let found = folder.run("diff", "@n.annals", "\(a)", "\(b)", "--format", "jsonl")
           #expect(lines(found.output).count == different, "\(a)..\(b)")
+          // A deleted object has the name that it had.
+          let text = lines(folder.run("diff", "@n.annals", "\(a)", "\(b)").output)
+            .filter { !$0.hasPrefix("    ") }.map { $0.split(separator: "  ").first ?? "" }
+          let wanted = objects.compactMap { name -> String? in
+            let (old, new) = (world.states[a][name], world.states[b][name])
+            if old == new { return nil }
+            return "\(old == nil ? "+" : new == nil ? "-" : "~") \(name.text)"
+          }
+          #expect(text.map(String.init).sorted() == wanted.sorted(), "\(a)..\(b)")
         }
       }
     }

@@ -80,6 +80,9 @@ private struct Walk: Record {
     #expect(try plan(.any(\.signs, \.text == "s7")).contains("by index `text`: 1 of 1500"))
     let both = try plan(.any(\.cars, \.plate == 9 && \.color == "c1") && \.name == "r1")
     #expect(both.contains("each is asked: name == \"r1\""), "\(both)")
+    // More of them than there are owners: asking each owner would read all of them.
+    let many = try plan(.any(\.cars, \.plate < 150))
+    #expect(many.contains("by index `plate`: 300 of 3000"), "\(many)")
     // No index finds them, or most of them would be found, or that some are not there is asked.
     #expect(try plan(.any(\.cars, \.color == "c1")).hasPrefix("reads all"))
     #expect(try plan(.any(\.cars, \.plate >= 0)).hasPrefix("reads all"))

@@ -18,6 +18,10 @@ import Testing
     #expect(back.map(\.objectID) == there.map(\.objectID))
     #expect(back.allSatisfy { $0.kind == .delete })
     #expect(back.last?.before("id") == .string("\(count - 1)"))
+    for (first, second) in [(1, 2), (2, 1), (2, 2)] as [(Int64, Int64)] {
+      let found = try store.diff(from: first, to: second)
+      #expect(found.from.number == first && found.to.number == second)
+    }
   }
 
   @Test func onlyAPropertyThatWasRemovedLater() throws {

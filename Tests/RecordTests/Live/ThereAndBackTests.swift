@@ -121,6 +121,32 @@ import Testing
     #expect(diff.updates.map { diff.changedProperties(of: $0) } == [["title"]])
   }
 
+  /// So many transactions make no step, and the one that makes one takes back what they did.
+  @Test(arguments: 1...4, [LiveDelivery.latest, .everyTransaction])
+  func `back within a step`(_ count: Int, delivery: LiveDelivery) async throws {
+    let stage = try Stage()
+    var updates = stage.store.live(
+      Fetch(Concert.self).sorted(by: \.start), delivery: delivery,
+      updatesFor: .author == "marker"
+    ).makeAsyncIterator()
+    let first = try #require(try await updates.next())
+    let marked = try #require(first.rows.objectIDs.last)
+    for number in 1...count {
+      try stage.store.put { tx in
+        try tx.set(\Concert.title, of: stage.concert, to: "mist \(number)")
+        try tx.set(\Concert.start, of: stage.concert, to: LiveLab.day(50 + number))
+      }
+    }
+    try stage.store.put(author: "marker") { tx in
+      try tx.set(\Concert.title, of: stage.concert, to: "fog")
+      try tx.set(\Concert.start, of: stage.concert, to: LiveLab.day(5))
+      try tx.set(\Concert.title, of: marked, to: "marked")
+    }
+    let diff = try #require(try await updates.next()).diff
+    #expect(diff.deletes.isEmpty && diff.inserts.isEmpty && diff.moves.isEmpty, "\(diff)")
+    #expect(diff.updates.map { diff.changedProperties(of: $0) } == [["title"]], "\(diff)")
+  }
+
   /// A view that slept meanwhile, and one to which such transactions make no step.
   @Test(arguments: cases, [LiveDelivery.latest, .everyTransaction])
   func `in a live view`(_ trial: Case, delivery: LiveDelivery) async throws {

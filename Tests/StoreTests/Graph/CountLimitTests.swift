@@ -151,6 +151,27 @@ private struct LimitedPost: Record {
     #expect(limits(store) == [nil, nil])
   }
 
+  /// Whatever the limits were, the new ones hold for what is stored, or are refused.
+  @Test func everyChangeOfLimitsHoldsForWhatIsStored() throws {
+    let limits: [ClosedRange<Int>?] = [nil, 0...1, 0...2, 1...1, 1...2, 1...3, 2...2, 2...3]
+    for old in limits {
+      for new in limits where new != nil {
+        for number in 0...3 where old?.contains(number) ?? true {
+          let (store, _, _) = try store(old, tags: number)
+          let isFine = new?.contains(number) ?? true
+          let place = "\(String(describing: old)) to \(String(describing: new)), \(number)"
+          do {
+            try store.require(CountLimitTests.schema(new))
+            #expect(isFine, "\(place)")
+          } catch let error as AnnalsError {
+            #expect(!isFine && error.code == .invalidChange, "\(place): \(error)")
+          }
+          #expect(try store.problems() == [], "\(place)")
+        }
+      }
+    }
+  }
+
   @Test func aNewRelationshipMayHaveALimitThatTheTransactionMeets() throws {
     let (store, tags, post) = try store(nil, tags: 0)
     let more = Schema {

@@ -87,6 +87,29 @@ import Testing
     #expect(try store.problems() == [])
   }
 
+  /// A list loses what others have deleted, and keeps the others, whatever its rule.
+  @Test(arguments: [DeleteRule.cascade, .nullify], [false, true])
+  func aListKeepsWhatIsLeft(_ rule: DeleteRule, isNew: Bool) throws {
+    let store = try Graph.store {
+      Relationship($0, to: "Node", isToMany: true, isOrdered: true, onDelete: rule)
+    }
+    let nodes = try store.nodes(["a", "b", "c", "list"])
+    let refs = nodes.map { ObjectReference($0) }
+    try store.write { try $0.update(nodes[3], ["to": .objects([refs[2]])]) }
+    let seen = store.token
+    try store.write { try $0.delete(nodes[0]) }
+    let commit = try store.commit(basedOn: seen, merging: .storedWins) { tx in
+      let all: Value = .objects(Array(refs[..<3]))
+      guard isNew else { return try tx.update(nodes[3], ["to": all]) }
+      _ = try tx.insert("Node", ["name": "late", "to": all])
+    }
+    #expect(commit.conflicts.map(\.property) == ["to"])
+    #expect(try store.names() == ["b", "c", "list"] + (isNew ? ["late"] : []))
+    let list = try store.snapshot().objects(of: "Node").last
+    #expect(list?["to"].targets == Array(refs[1..<3]))
+    #expect(try store.problems() == [])
+  }
+
   /// The parent went with its own parent: what is revived refers to nothing that is gone.
   @Test func aRevivedParentComesWithItsOwn() throws {
     let ancestors = try store.nodes(["grand", "great"])

@@ -277,6 +277,38 @@ private struct List: Record {
         == true, "\(error?.message ?? "")")
   }
 
+  private struct Needing: Record {
+    var to: Reference<Plain>
+    static let entity = RecordEntity("User", Needing.init, Property("to", \.to).onDelete(.keep))
+  }
+
+  private struct NeedingCleared: Record {
+    var to: Reference<Plain>
+    static let entity = RecordEntity(
+      "User", NeedingCleared.init, Property("to", \.to).onDelete(.cascade, .nullifyDangling))
+  }
+
+  /// What must lead to an object cannot be cleared.
+  @Test func aRequiredReferenceIsNotCleared() throws {
+    let location = StoreLocation(fileSystem: MemoryFileSystem(), path: "/rules.annals")
+    let store = try Store(location, records: Plain.self, Needing.self, environment: .fixed())
+    let gone = try store.write { tx in
+      let gone = try tx.insert(Plain(name: "a"))
+      try tx.insert(Needing(to: gone.reference))
+      return gone
+    }
+    try store.write { try $0.delete(gone) }
+    try store.close()
+    let error = #expect(throws: AnnalsError.self) {
+      try Store(location, records: Plain.self, NeedingCleared.self, environment: .fixed())
+    }
+    #expect(error?.code == .invalidSchema)
+    #expect(
+      error?.message.contains(
+        "refers to deleted objects in User#1. Set others first, or delete these objects") == true,
+      "\(error?.message ?? "")")
+  }
+
   @Test func aNewRelationshipHasTheUsualRule() throws {
     let store = try Store(.memory, records: Plain.self, Silent.self, environment: .fixed())
     let to = store.snapshot().schema.entity(named: "User")?.relationship(named: "to")

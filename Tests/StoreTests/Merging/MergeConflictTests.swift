@@ -43,6 +43,60 @@ import Testing
     #expect(conflicts.map { [$0.base, $0.stored, $0.own] } == [[7, 8, 9]])
   }
 
+  /// The deletion is the last change, also where the property was cleared before.
+  @Test func aDeletionIsTheLastChangeOfEveryProperty() throws {
+    let store = try noteStore()
+    let note = try store.note("a", text: "base")
+    let seen = store.token
+    try store.write { try $0.update(note, ["text": .null]) }
+    try store.write { try $0.update(note, ["count": 1]) }
+    try store.write { try $0.delete(note) }
+    let conflicts = try store.commit(basedOn: seen, merging: .storedWins) {
+      try $0.update(note, ["text": "mine", "count": 2])
+    }.conflicts
+    #expect(conflicts.map(\.property) == ["text", "count"])
+    #expect(conflicts.allSatisfy { $0.isDeletion && $0.changedBy == store.token.number })
+  }
+
+  /// Whoever sets what readers saw anyway has changed nothing.
+  @Test func aDefaultForANullIsNoConflict() throws {
+    let store = try noteStore()
+    let note = try store.note("a")
+    try store.require(
+      Schema { Entity("Note") { Attribute("rank", .int64, isOptional: false, default: 7) } })
+    let seen = store.token
+    try store.write { try $0.update(note, ["rank": 7, "count": 1]) }
+    for policy in MergePolicy.allCases where policy != .error {
+      let conflicts = try store.commit(basedOn: seen, merging: policy) { tx in
+        try tx.update(note, ["rank": 9])
+      }.conflicts
+      // An overwrite sets the count back.
+      let wanted = policy == .overwrite ? ["count"] : policy == .rollBack ? ["rank"] : []
+      #expect(conflicts.compactMap(\.property) == wanted, "\(policy)")
+      try store.write { try $0.update(note, ["rank": 7, "count": 1]) }
+    }
+  }
+
+  /// What was erased with its object stays erased where a merge brings the object back.
+  @Test(arguments: MergePolicy.allCases.filter { $0 != .error })
+  func whatWasErasedWithItsObjectIsChanged(_ policy: MergePolicy) throws {
+    let store = try noteStore()
+    let note = try store.note("a", text: "secret")
+    let seen = store.token
+    try store.erase(note, reason: "asked")
+    try store.write(basedOn: seen, merging: .ownWins) { try $0.update(note, ["count": 5]) }
+    guard try store.snapshot().object(note) != nil else {
+      Issue.record("the object was not revived")
+      return
+    }
+    let conflicts = try store.commit(basedOn: seen, merging: policy) {
+      try $0.update(note, ["text": "mine"])
+    }.conflicts
+    #expect(conflicts.contains { $0.property == "text" }, "\(conflicts)")
+    let keepsOwn = policy == .ownWins || policy == .overwrite
+    #expect((try store.snapshot().object(note)?["text"] == "mine") == keepsOwn)
+  }
+
   /// So many bytes of large values are read for conflicts, and no more.
   @Test func conflictsReadALimitedAmountOfLargeValues() throws {
     let store = try noteStore()

@@ -36,6 +36,25 @@ import Testing
     #expect(try store.problems() == [])
   }
 
+  /// What a transaction has changed, and goes by a rule with what it inserted, is deleted and not
+  /// updated.
+  @Test func whatIsSetBackAndDeletedIsDeleted() throws {
+    let store = try Graph.store { Relationship($0, to: "Node", onDelete: .cascade) }
+    let nodes = try store.nodes(["a", "b"])
+    let parent = try store.write { tx in
+      try tx.update(nodes[0], ["count": 1])
+      try tx.update(nodes[1], ["count": 1])
+      return try tx.insert("Node", ["name": "parent"])
+    }
+    let number = store.token.number
+    try store.connect([nodes[0]: parent])
+    let plan = try store.revertPlan(number)
+    #expect([plan.deletions, plan.updates, plan.revivals] == [2, 1, 0], "\(plan)")
+    try store.revert(number)
+    let kinds = try store.transaction(store.token.number).changes.map(\.kind)
+    #expect(kinds.count { $0 == .delete } == 2 && kinds.count { $0 == .update } == 1)
+  }
+
   private func text(_ count: Int, _ noun: String) -> String {
     count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
   }

@@ -188,6 +188,32 @@ import Testing
     #expect(try text(store, id) == "2")
   }
 
+  /// Each transaction of a group tells what others have changed since.
+  @Test(arguments: MergePolicy.allCases.filter { $0 != .error })
+  func theConflictsOfAGroupAreThoseOfAll(_ policy: MergePolicy) throws {
+    let (store, id) = try store()
+    let other = try store.note("b", text: "b")
+    try set(store, id, "ann", ["text": "1"], group: "g")
+    try set(store, other, "ann", ["text": "2"], group: "g")
+    try set(store, id, "ann", ["count": 3], group: "g")
+    var changed: [Int64] = []
+    for (note, values) in [(id, ["text": "4", "count": 4]), (other, ["text": "5"])]
+      as [(ObjectID, [String: Value])]
+    {
+      try set(store, note, "ben", values)
+      changed.append(store.token.number)
+    }
+    let plan = try store.undoPlan(author: "ann", merging: policy)
+    let conflicts = try store.undo(author: "ann", merging: policy).conflicts
+    #expect(plan.conflicts == conflicts)
+    let told = Set(
+      conflicts.map {
+        "\($0.object == id ? "a" : "b").\($0.property ?? "-") by \($0.changedBy ?? 0)"
+      })
+    let wanted = ["a.text by \(changed[0])", "a.count by \(changed[0])", "b.text by \(changed[1])"]
+    #expect(told == Set(wanted), "\(conflicts)")
+  }
+
   /// The undo of an insert deletes by rule; that of a deletion brings back what went with it.
   @Test func deleteRulesApply() throws {
     let store = try Store(
