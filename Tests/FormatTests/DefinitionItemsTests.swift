@@ -68,7 +68,8 @@ struct DefinitionItemsTests {
     #expect(
       DefinitionItems.meanings(of: Relationship.self) == [
         "every object has one", "not known", "delete rule", "not known", "name of the inverse",
-        "not known", "least number of objects", "not known", "most objects",
+        "not known", "least number of objects", "not known", "most objects", "not known",
+        "derived attributes are of its objects",
       ])
   }
 

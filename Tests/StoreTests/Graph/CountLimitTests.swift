@@ -160,10 +160,10 @@ private struct LimitedPost: Record {
           let (store, _, _) = try store(old, tags: number)
           let isFine = new?.contains(number) ?? true
           let place = "\(String(describing: old)) to \(String(describing: new)), \(number)"
-          do {
+          do throws(AnnalsError) {
             try store.require(CountLimitTests.schema(new))
             #expect(isFine, "\(place)")
-          } catch let error as AnnalsError {
+          } catch {
             #expect(!isFine && error.code == .invalidChange, "\(place): \(error)")
           }
           #expect(try store.problems() == [], "\(place)")
