@@ -156,7 +156,7 @@ import Testing
 
       """
     func said(_ line: String) throws -> String { try SmallProgram(note + line).said().text }
-    for type in ["[String]", "Decimal", "Decimal?", "UInt64", "Note?"] {
+    for type in ["[String]", "Character", "Character?", "UInt64", "Note?"] {
       let bad = try said(
         """
         struct Bad: Record {

@@ -74,18 +74,6 @@ import Testing
         #expect(
           line.contains("  for \(length == 0 ? "0 seconds" : text(length)) "), "\(run.output)")
       }
-      for first in [1, 5, 10, 15, 20, 26] {
-        let window = ["--from", day(first), "--to", day(first + 3)]
-        let shown = days.count { (first...first + 3).contains($0) }
-        #expect(lines(folder.run(timeline + ["--order", order] + window).output).count == shown)
-        // A range ends before the day on which its end is.
-        let drawn = trips.count {
-          $0.from <= first + 3 && ($0.to > first || $0.from == $0.to && $0.to >= first)
-        }
-        let svg = folder.run(
-          timeline + ["--order", order, "--svg", "@\(order)\(first).svg"] + window)
-        #expect(svg.output.contains(".svg: \(counted(drawn, "object"))"), "\(svg) of \(trips)")
-      }
     }
   }
 

@@ -568,7 +568,7 @@ def need_features(c):
     for bit in range(64):
         if required >> bit & 1:
             met("required feature", bit)
-        if optional >> bit & 1 and bit in (32, 33, 34, 35, 36, 37):
+        if optional >> bit & 1 and bit in (32, 33, 34, 35, 36, 37, 38):
             met("optional feature", bit)
     return required, optional
 

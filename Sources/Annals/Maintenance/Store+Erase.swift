@@ -10,8 +10,9 @@ extension Store {
   /// else `Value.erased` replaces the object's before- and after-images: in history, in past
   /// states, in the base. Transactions, objects and all other values keep their numbers, and other
   /// objects keep their references to this one. What is derived from a value is erased with it, and
-  /// then computed of what is left, in a transaction of its own. Values over 4 KiB that other objects share stay
-  /// with those. Saved states of projections are dropped, since they may contain anything.
+  /// then computed of what is left, in a transaction of its own. Values over 4 KiB that other
+  /// objects share stay with those. Saved states of projections are dropped, since they may contain
+  /// anything.
   ///
   /// This applies to this file, once the last process has closed the old one. It does not reach
   /// copies, backups and exports, the disk blocks that the old file has freed, snapshots that

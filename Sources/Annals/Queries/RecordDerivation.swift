@@ -142,8 +142,9 @@ extension RecordDerivation {
 }
 
 extension RecordDerivation where V.Required == String {
-  /// A text without case and accents: "Ängste" as "angste". An index of it serves searches that
-  /// ignore both, by `normalizedForSearch` of what is searched; unique, it makes the text unique so.
+  /// A text without case and accents: "Äste" as "aste". An index of it serves searches that ignore
+  /// both, by `normalizedForSearch` of what is searched; if it is unique, so are the texts without
+  /// them.
   public static func normalized(
     _ text: any KeyPath<R, V> & Sendable
   ) -> RecordDerivation {

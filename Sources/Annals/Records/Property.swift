@@ -145,8 +145,8 @@ package struct PropertyDefinition: Sendable {
   package var isDisplayName = false
   /// What an erased value reads as; nil if not specified.
   package var valueWhenErased: ErasedValue?
-  /// How the store computes it, by names; nil if it does not say. Evaluated late, since two entities
-  /// may refer to each other.
+  /// How the store computes it, by names; nil if it does not say. Evaluated late, since two
+  /// entities may refer to each other.
   package var derivation: (@Sendable () -> Derivation)?
   /// The function that computes it; nil for other derivations.
   package var function: DerivedFunction?

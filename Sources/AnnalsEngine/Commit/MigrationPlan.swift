@@ -129,9 +129,11 @@ private struct PlannedMigrations {
   ) -> MigrationPlan.Step {
     var result = MigrationPlan.Step(step.name)
     do {
+      var origin = TransactionOrigin()
+      try origin.note(migrations: [step.name])
       let transaction = WriteTransaction(
         Draft(
-          TransactionOrigin(), base: state, number: number, working: state,
+          origin, base: state, number: number, working: state,
           store: version.store, records: records, largeValues: largeValues))
       try transaction.run(body)
       var draft = transaction.content

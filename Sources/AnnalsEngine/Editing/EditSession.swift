@@ -167,7 +167,9 @@ package final class EditSession {
       collected?.effects += step.effects
       return changed(step.objects)
     }
-    guard !step.before.changes.isEmpty || step.violations.count != draft.violations.count else { return }
+    guard !step.before.changes.isEmpty || step.violations.count != draft.violations.count else {
+      return
+    }
     redoSteps = []
     let isContinued = undoSteps.last?.isContinued(by: step) ?? false
     if !isContinued { undoSteps.append(step) }

@@ -66,7 +66,11 @@ public struct Attribute: Hashable, Sendable {
   public var validation: Validation
   /// How the value is computed; nil if programs set it, and in a declaration that leaves it as it
   /// is in the store.
-  public var derivation: Derivation?
+  public var derivation: Derivation? {
+    get { if case .some(let derivation) = boxedDerivation { derivation } else { nil } }
+    set { boxedDerivation = newValue.map(BoxedDerivation.some) ?? .none }
+  }
+  private var boxedDerivation = BoxedDerivation.none
   /// Whether the attribute was removed, with its values; the definition stays, as history names it.
   public var isRemoved = false
   /// The items of the definition's extension area; see `Entity.extensions`.
@@ -90,6 +94,12 @@ public struct Attribute: Hashable, Sendable {
     self.isPreservedAfterDeletion = isPreservedAfterDeletion
     self.validation = validation
     self.derivation = derivation
+  }
+
+  /// A derivation in one word: attributes are copied often, and few are derived.
+  private indirect enum BoxedDerivation: Hashable, Sendable {
+    case none
+    case some(Derivation)
   }
 }
 

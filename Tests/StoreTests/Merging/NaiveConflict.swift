@@ -68,7 +68,15 @@ extension NaiveConflict {
     let different = differences(own, stored)
     switch policy {
     case .error: return different.sorted()
-    case .storedWins, .ownWins: return mine.intersection(theirs).intersection(different).sorted()
+    case .storedWins, .ownWins:
+      return mine.intersection(theirs).intersection(different).sorted().filter { name in
+        let lists = [base[name], own[name], stored[name]]
+        guard lists.contains(where: { if case .objects = $0 { true } else { false } }) else {
+          return true
+        }
+        // Both lists are united but for what both have moved.
+        return NaiveListMerge(lists.map { $0?.targets ?? [] }, policy == .ownWins).isConflicting
+      }
     case .overwrite: return theirs.intersection(different).sorted()
     case .rollBack: return mine.intersection(different).sorted()
     }

@@ -112,7 +112,9 @@ struct BudgetSession {
   }
 
   /// Sets a property of so many objects in one transaction.
-  private func setTitles(_ write: (Store, (WriteTransaction) throws -> Void) throws -> Void) throws {
+  private func setTitles(
+    _ write: (Store, (WriteTransaction) throws -> Void) throws -> Void
+  ) throws {
     let store = try Store(
       path: copy, records: PostRecord.self, options: Self.exclusive,
       environment: Self.environment(clock))
