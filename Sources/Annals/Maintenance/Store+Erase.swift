@@ -21,7 +21,8 @@ extension Store {
   /// Other writers wait meanwhile; another rewrite is waited for as long as `lockTimeout` says. A
   /// crash leaves the old file or the new one, whole. The old one
   /// may already contain the transaction; then `verify` reports that the erasure was not carried
-  /// out. The same holds if this throws after the transaction: call it again.
+  /// out. The same holds if this throws after the transaction: call it again. If derived values
+  /// cannot be computed again afterwards, the error says that the values are erased.
   ///
   /// Pruning the transaction drops what it says; what was erased stays erased.
   ///

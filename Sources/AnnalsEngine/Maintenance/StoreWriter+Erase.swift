@@ -53,10 +53,9 @@ extension StoreWriter {
         $0.draft.origin.note(whole)
         try $0.draft.erase(whole)
       }.token
+      let summary: ErasureSummary
       do {
-        let summary = try writeAlone { try $0.carryOut(whole, token, claim) }
-        if whole.targets != erasure.targets { try? deriveAgain(whole, author) }
-        return summary
+        summary = try writeAlone { try $0.carryOut(whole, token, claim) }
       } catch {
         var error = AnnalsError.translated(error)
         error.message += error.message.hasSuffix(".") ? "" : "."
@@ -65,15 +64,26 @@ extension StoreWriter {
           + "values: erase it again"
         throw error
       }
+      if whole.targets != erasure.targets { try deriveAgain(whole, author) }
+      return summary
     }
   }
 
   /// Computes the derived values that were erased with others, of what is left; records nothing if
-  /// there are none. If it throws, they stay erased until something else changes.
+  /// there are none. If it throws, they stay erased until something else changes, and the error
+  /// says that the erasure was carried out.
   private func deriveAgain(_ erasure: Erasure, _ author: String?) throws {
     let derivations = Derivations(newest.state.schema)
-    _ = try commit(TransactionOrigin(author: author, context: "erase")) {
-      try $0.draft.derive(again: erasure, derivations)
+    do {
+      _ = try commit(TransactionOrigin(author: author, context: "erase")) {
+        try $0.draft.derive(again: erasure, derivations)
+      }
+    } catch {
+      var error = AnnalsError.translated(error)
+      error.message =
+        "the values are erased; what was derived from them could not be computed again of what is "
+        + "left, and stays erased until an object that it is derived from changes: \(error.message)"
+      throw error
     }
   }
 
