@@ -63,10 +63,11 @@ extension Store {
     if let (bits, offset) = survey.newerFeatures {
       throw AnnalsError.newerFeatures(bits, path, at: offset)
     }
-    if let kind = survey.newerKind {
+    if let (what, offset) = survey.newerForm {
       throw AnnalsError(
         .newerVersion,
-        "\(path) has frames of kind \(kind), which this version cannot read; use a newer one")
+        "\(path) is of a newer version: \(what). Nothing was written. Use a newer version of Annals",
+        offset: offset)
     }
     if survey.header != nil { return true }
     return !survey.runs.isEmpty || !survey.checkpoints.isEmpty

@@ -68,7 +68,7 @@ struct SecondReaderTests {
     ("damaged-chunk-named-twice", "named twice"),
     ("damaged-overlapping-pieces", "a piece of large value"),
     ("damaged-decimal", "a decimal of other pairs"),
-    ("damaged-number", "transaction 9 where 3 is due"), ("damaged-record", "unknown flags"),
+    ("damaged-number", "transaction 9 where 3 is due"), ("newer-record", "unknown flags"),
   ])
   func itRefusesWhatIsCrafted(name: String, reason: String) throws {
     let fixture = try #require(SecondReader.fixtures.first { $0.hasSuffix("/\(name).annals") })

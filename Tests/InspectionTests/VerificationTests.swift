@@ -381,7 +381,7 @@ import Testing
       $0.append(FrameKind(rawValue: 77), flags: .skippable, [1, 2, 3])
     }
     try expect(.frame, "cannot read", as: .error) { $0.append(FrameKind(rawValue: 77), [1, 2, 3]) }
-    try expect(.damageInside, "flag", as: .error) {
+    try expect(.frame, "a flag of a frame", as: .error) {
       $0.append(.transaction, flags: .compressed, SampleStore.row(SampleStore.record(3)))
     }
   }

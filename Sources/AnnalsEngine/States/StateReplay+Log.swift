@@ -1,3 +1,4 @@
+import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
@@ -16,7 +17,7 @@ extension StateReplay {
         case .apply: try apply(&batch)
         }
       } catch {
-        try recovery.reject(error)
+        try recovery.reject(LogError(replaying: error))
       }
     }
   }
@@ -29,7 +30,7 @@ extension StateReplay {
       do {
         try apply(&batch)
       } catch {
-        throw catchUp.locating(error)
+        throw catchUp.locating(LogError(replaying: error))
       }
     }
   }
@@ -42,6 +43,18 @@ extension StateReplay {
     var recovery = try log.recover(from: choice)
     try run(&recovery)
     try log.adopt(recovery)
+  }
+}
+
+extension LogError {
+  /// An error of applying transactions. A chunk in a form of a later version is none that another
+  /// start would avoid.
+  fileprivate init(replaying error: any Error) {
+    if case StateFault.chunk(.decode(let fault), let offset) = error, fault.isNewer {
+      self = .decode(fault, at: offset)
+    } else {
+      self = error as? LogError ?? .interrupted(error)
+    }
   }
 }
 

@@ -26,7 +26,7 @@ struct BlockShape: Equatable {
     var rest = FormatLimits.maximumPropertyChanges
     for _ in 0..<(try reader.readCount(limit: limit, minimumLength: 2)) {
       guard let kind = ChangeKind(rawValue: try reader.readUInt8()) else {
-        throw reader.invalid("an unknown kind of change")
+        throw reader.newer("a kind of change")
       }
       let properties = try PropertyVector.decode(&reader, limit: rest)
       rest -= properties.count

@@ -65,7 +65,7 @@ extension BlockSummary {
   /// Reads what comes before the columns.
   init(_ reader: inout ByteReader) throws(DecodeFault) {
     let form = try reader.readUInt8()
-    guard form <= BlockSummary.partForm else { throw reader.invalid("an unknown form of block") }
+    guard form <= BlockSummary.partForm else { throw reader.newer("a form of block") }
     isPart = form == BlockSummary.partForm
     firstNumber = try reader.readVarInt64()
     transactionCount = 1

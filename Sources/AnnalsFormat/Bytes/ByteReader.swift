@@ -45,6 +45,11 @@ package struct ByteReader {
     .invalid(at: offset, reason: reason)
   }
 
+  /// A fault at the current offset: a form that only later versions know.
+  package func newer(_ form: DecodeFault.Reason) -> DecodeFault {
+    .newer(at: offset, reason: form)
+  }
+
   /// Reads one byte.
   @inlinable @inline(__always)
   package mutating func readUInt8() throws(DecodeFault) -> UInt8 {
@@ -227,7 +232,7 @@ package struct ByteReader {
   package mutating func readFlags(known: UInt8) throws(DecodeFault) -> UInt8 {
     let flags = try readUInt8()
     guard flags & ~known == 0 else {
-      throw .invalid(at: offset - 1, reason: "a flag that this version does not know")
+      throw .newer(at: offset - 1, reason: "a flag")
     }
     return flags
   }

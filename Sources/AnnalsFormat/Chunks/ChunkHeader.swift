@@ -62,7 +62,7 @@ package struct ChunkHeader: Equatable, Sendable {
   package init(_ reader: inout ByteReader) throws(DecodeFault) {
     let start = reader.offset
     guard let content = ChunkContent(rawValue: try reader.readUInt8()) else {
-      throw .invalid(at: start, reason: "a chunk of a kind that this version does not know")
+      throw .newer(at: start, reason: "a kind of chunk")
     }
     self.content = content
     entity = try reader.readVarUInt32()

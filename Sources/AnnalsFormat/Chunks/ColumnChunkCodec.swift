@@ -47,7 +47,7 @@ package enum ColumnChunkCodec {
     var inflate = Inflate()
     let header = try ChunkHeader(&reader, expecting: .column)
     guard let kind = ColumnKind(rawValue: try reader.readUInt8()) else {
-      throw reader.invalid("values of a kind that this version does not know")
+      throw reader.newer("a kind of values")
     }
     let rows = try RowPresence(&reader, count: header.count, inflate: &inflate)
     var values = ColumnValues(kind: kind, rows: rows)
@@ -163,8 +163,9 @@ extension ColumnChunkCodec {
     for (index, length) in values.lengths.enumerated() {
       let tag = values.kind.tag ?? ValueTag(rawValue: values.tags[index])
       // A chunk of kind any may stand in any column, to-many ones with erased values among them.
-      guard let tag, values.kind == .any || values.kind.tag == tag else {
-        throw .invalid(at: start, reason: "a value of a kind that this version does not know")
+      guard let tag else { throw .newer(at: start, reason: "a kind of value") }
+      guard values.kind == .any || values.kind.tag == tag else {
+        throw .invalid(at: start, reason: "a value of another kind than its chunk")
       }
       let isLarge = !values.large.isEmpty && values.large[index]
       let fits =

@@ -88,7 +88,7 @@ package enum IndexChunkCodec {
     let header = try ChunkHeader(&reader)
     guard header.content.isIndex else { throw .invalid(at: 0, reason: "another kind of chunk") }
     guard try reader.readUInt8() == 0 else {
-      throw reader.invalid("a collation that this version does not know")
+      throw reader.newer("a collation")
     }
     let place = reader.offset
     let shared = try NumberList.read(&reader, count: header.count, inflate: &inflate)

@@ -73,7 +73,7 @@ package struct RowPresence: Equatable, Sendable {
         words[Int(offset >> 6)] |= 1 << (offset & 63)
         previous = offset
       }
-    default: throw .invalid(at: start, reason: "a form of rows that this version does not know")
+    default: throw .newer(at: start, reason: "a form of rows")
     }
     self.init(words: words)
     guard self.count == count else {

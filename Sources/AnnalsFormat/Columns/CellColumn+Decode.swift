@@ -40,7 +40,7 @@ package struct CellReader: ~Copyable {
     var counts = ContiguousArray<Int>(repeating: 0, count: Int(ValueCodec.tagByteEnd))
     for (index, number) in numbers.enumerated() {
       guard let tag = UInt8(exactly: number) else {
-        throw reader.invalid("an unknown kind of value")
+        throw reader.newer("a kind of value")
       }
       _ = try ValueCodec.readTag(tag, at: start)
       tags[index] = tag

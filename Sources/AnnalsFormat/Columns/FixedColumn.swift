@@ -92,7 +92,7 @@ enum ValuesLayout: UInt8 {
 
   static func read(_ reader: inout ByteReader) throws(DecodeFault) -> ValuesLayout {
     guard let layout = ValuesLayout(rawValue: try reader.readUInt8()) else {
-      throw reader.invalid("an unknown layout of values")
+      throw reader.newer("a layout of values")
     }
     return layout
   }

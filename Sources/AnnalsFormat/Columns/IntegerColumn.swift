@@ -110,7 +110,7 @@ package enum IntegerColumn {
   ) throws(DecodeFault) {
     guard !output.isEmpty else { return }
     guard let layout = Layout(rawValue: try reader.readUInt8()) else {
-      throw reader.invalid("an unknown layout of integers")
+      throw reader.newer("a layout of integers")
     }
     switch layout {
     case .packed:

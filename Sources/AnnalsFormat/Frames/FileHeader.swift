@@ -171,7 +171,9 @@ extension FileHeader {
     guard header.baseCheckpointOffset == 0 || FrameHeader.mayBegin(at: header.baseCheckpointOffset)
     else { throw reader.invalid("a base checkpoint that is not where frames are") }
     let prunedAt = Timestamp(microseconds: try reader.read(Int64.self))
-    let isPruned = try reader.readFlags(known: 1) == 1
+    let pruned = try reader.readUInt8()
+    guard pruned <= 1 else { throw reader.invalid("a store that is neither pruned nor whole") }
+    let isPruned = pruned == 1
     let length = Int(try reader.readUInt8())
     guard length <= maximumNameLength else { throw reader.invalid("a name over 64 bytes") }
     guard isPruned || (length == 0 && prunedAt.microseconds == 0) else {

@@ -110,10 +110,11 @@ package struct FrameHeader: Hashable, Sendable {
     let kind = FrameKind(rawValue: UInt8(truncatingIfNeeded: head >> 32))
     guard kind.rawValue != 0 else { throw .invalid(at: 4, reason: "a frame of kind 0") }
     let flags = FrameFlags(rawValue: UInt8(truncatingIfNeeded: head >> 40))
-    guard flags.rawValue & ~FrameFlags.known.rawValue == 0 else {
-      throw .invalid(at: 5, reason: "a flag that this version does not know")
+    let refused = kind.isKnown ? flags.subtracting(kind.allowedFlags) : []
+    guard flags.isSubset(of: .known), !refused.isTransformed else {
+      throw .newer(at: 5, reason: "a flag of a frame")
     }
-    guard !kind.isKnown || flags.rawValue & ~kind.allowedFlags.rawValue == 0 else {
+    guard refused.isEmpty else {
       throw .invalid(at: 5, reason: "a flag that this kind of frame cannot have")
     }
     guard head >> 48 == 0 else {

@@ -138,10 +138,15 @@ package struct RootSlot: Hashable, Sendable {
     provenBy slot: UnsafeRawBufferPointer, index: Int, notOf header: FileHeader
   ) -> FileHeader? {
     guard let copy = RootSlot.header(in: slot),
-      copy.store != header.store || copy.generation != header.generation,
-      (try? decode(slot, index: index, seed: copy.seed)) != nil
+      copy.store != header.store || copy.generation != header.generation
     else { return nil }
-    return copy
+    do throws(DecodeFault) {
+      _ = try decode(slot, index: index, seed: copy.seed)
+      return copy
+    } catch {
+      // Its checksum fits, whatever else it says.
+      return error.isNewer ? copy : nil
+    }
   }
 
   private static func readHeader(_ reader: inout ByteReader) throws(DecodeFault) -> FileHeader? {

@@ -35,7 +35,7 @@ extension SchemaCodec {
     let number = try readNumber(&reader, after: entity.attributes.last?.number, in: entity)
     let name = try reader.readString()
     guard let type = AttributeType(rawValue: try reader.readUInt8()) else {
-      throw reader.invalid("an unknown type of attribute")
+      throw reader.newer("a type of attribute")
     }
     let flags = try reader.readFlags(known: 127)
     var attribute = Attribute(name, type)
@@ -174,9 +174,11 @@ extension SchemaCodec {
       let name = try reader.readString()
       let start = reader
       let flags = try reader.readUInt8()
-      let collation = try reader.readUInt8()
+      // A later version may have put anything behind its flags, or nothing.
+      let hasLaterFlags = flags & ~(7 | IndexKind.flags) != 0
+      let collation = hasLaterFlags ? 0 : try reader.readUInt8()
       let kind = IndexKind(flags: flags)
-      var isKnown = flags & ~(7 | IndexKind.flags) == 0 && kind != nil && collation == 0
+      var isKnown = !hasLaterFlags && kind != nil && collation == 0
       var index = IndexDescription(name, [], isUnique: flags & 1 != 0)
       index.kind = kind ?? .ordered
       if isKnown {

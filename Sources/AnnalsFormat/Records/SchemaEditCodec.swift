@@ -48,7 +48,10 @@ enum SchemaEditCodec {
       for _ in 0..<(try reader.readCount(limit: 3, minimumLength: 1)) {
         names.append(try reader.readString())
       }
-      guard let edit = SchemaEdit.Kind(rawValue: kind).flatMap({ SchemaEdit($0, names) }) else {
+      guard let kind = SchemaEdit.Kind(rawValue: kind) else {
+        throw reader.newer("an edit of the schema")
+      }
+      guard let edit = SchemaEdit(kind, names) else {
         throw reader.invalid("an edit of the schema that is none")
       }
       edits.append(edit)

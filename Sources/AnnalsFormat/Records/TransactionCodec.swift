@@ -100,9 +100,12 @@ package enum TransactionCodec {
   ) throws(DecodeFault) {
     let start = reader.offset
     let head = try reader.readVarInt()
-    guard let kind = ChangeKind(rawValue: UInt8(head & 3)),
-      let entity = EntityNumber(exactly: head >> 2), entity > 0
-    else { throw .invalid(at: start, reason: "an unknown kind of change") }
+    guard let kind = ChangeKind(rawValue: UInt8(head & 3)) else {
+      throw .newer(at: start, reason: "a kind of change")
+    }
+    guard let entity = EntityNumber(exactly: head >> 2), entity > 0 else {
+      throw .invalid(at: start, reason: "an entity that none can have")
+    }
     let row = previousRow &+ (try reader.readZigzag())
     guard row > 0 else { throw reader.invalid("a row that is not positive") }
     previousRow = row

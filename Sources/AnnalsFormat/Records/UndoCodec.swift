@@ -63,7 +63,7 @@ package enum UndoCodec {
     try bytes.withBytes { bytes throws(DecodeFault) in
       var reader = ByteReader(bytes)
       let kind = try reader.read(UInt8.self)
-      guard kind == undoes || kind == redoes else { throw reader.invalid("an unknown undo") }
+      guard kind == undoes || kind == redoes else { throw reader.newer("a kind of undo") }
       let first = try reader.readVarInt64()
       let length = kind == undoes ? try reader.readVarInt64() : 0
       // By subtraction: the numbers come from the file.

@@ -53,7 +53,7 @@ package enum ValueCodec {
   ) throws(DecodeFault) -> (tag: ValueTag, isLarge: Bool, isEdits: Bool) {
     let kind = byte & 0x0F | (byte & highKindBit) >> 2
     guard byte < tagByteEnd, let tag = ValueTag(rawValue: kind) else {
-      throw .invalid(at: offset, reason: "an unknown kind of value")
+      throw .newer(at: offset, reason: "a kind of value")
     }
     let isLarge = byte & largeBit != 0
     let isEdits = byte & editsBit != 0

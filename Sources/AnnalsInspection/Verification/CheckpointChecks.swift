@@ -15,7 +15,7 @@ struct CheckpointChecks {
     var role: ChunkRole?
     var contents: ChunkContents?
     /// Why it does not decode in other roles.
-    var faults: [ChunkRole: String] = [:]
+    var faults: [ChunkRole: DecodeFault] = [:]
   }
 
   private(set) var chunks: [UInt64: Chunk] = [:]
@@ -272,12 +272,13 @@ extension CheckpointChecks {
       let fault = try fault(
         of: reference, as: role, at: place, largeValues: &largeValues, in: &walk, &log)
       guard let fault else { continue }
+      let isNewer = chunks[reference.offset]?.faults[role]?.isNewer == true
       log.append(
         Finding(
-          place.severity, .chunk, at: reference.offset,
+          isNewer ? .error : place.severity, .chunk, at: reference.offset,
           "the checkpoint at \(place.offset) has \(role) here, from \(reference.first) on: "
             + fault,
-          remedy: place.remedy))
+          remedy: isNewer ? Remedy.newerVersion : place.remedy))
     }
   }
 
@@ -296,7 +297,7 @@ extension CheckpointChecks {
       return known == role
         ? contents.contradiction(to: reference, as: role) : "it is the chunk of \(known)"
     }
-    if let fault = chunk.faults[role] { return fault }
+    if let fault = chunk.faults[role] { return "\(fault)" }
     guard let payload = try walk.frames?.chunk(reference) else {
       return "there is no whole chunk"
     }
@@ -307,7 +308,7 @@ extension CheckpointChecks {
     }
     switch result {
     case .failure(let fault):
-      chunks[reference.offset]?.faults[role] = "\(fault)"
+      chunks[reference.offset]?.faults[role] = fault
       return "\(fault)"
     case .success(let contents):
       chunks[reference.offset]?.role = role

@@ -198,6 +198,10 @@ struct OutlineChecks {
     lastChecksum = nil
     knowsAnnounced = false
     switch region.content {
+    case .damaged(.newerFrame(let reason)):
+      log.error(
+        .frame, at: region.offset, "a frame that this version cannot read: \(reason)",
+        remedy: Remedy.newerVersion)
     case .damaged(let reason):
       log.error(.damageInside, at: region.offset, "\(region.length) bytes lost: \(reason)")
     case .unwritten where !isLast:
@@ -211,7 +215,7 @@ struct OutlineChecks {
   /// Reports a torn tail or damage inside the log, before the regions are checked.
   func tail(_ log: inout FindingLog) {
     switch end.tail {
-    case .clean, .unclosed, .unknown: break
+    case .clean, .unclosed, .unknown, .newer: break
     case .torn(let byteCount):
       log.warning(
         .tornTail, at: end.end,

@@ -327,7 +327,7 @@ extension LogEnd.Tail {
   package var isOrderly: Bool {
     switch self {
     case .clean, .unclosed, .torn: true
-    case .damaged, .unknown: false
+    case .damaged, .newer, .unknown: false
     }
   }
 }

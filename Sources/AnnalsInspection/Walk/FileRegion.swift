@@ -63,9 +63,10 @@ package enum SlotVerdict: Sendable {
 package enum DamageReason: Hashable, Sendable {
   /// The bytes here do not match a frame header's checksum.
   case noFrame
-  /// The header's checksum matches, but a field breaks a rule: most likely a later version wrote
-  /// it.
+  /// The header's checksum matches, but a field breaks a rule.
   case invalidFrame(String)
+  /// The header's checksum matches, but only a later version can read the frame.
+  case newerFrame(String)
   /// The disk cannot read the bytes.
   case unreadable
   /// Fewer bytes than a frame's header has.

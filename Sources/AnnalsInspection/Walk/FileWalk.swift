@@ -233,6 +233,8 @@ extension FileWalk {
         .unreadable
       } else if from == start, let broken = fault.brokenRule {
         .invalidFrame(broken)
+      } else if from == start, case .newer = fault {
+        .newerFrame("\(fault)")
       } else if search.end - from < UInt64(FormatLimits.frameHeaderLength) {
         .tooShort
       } else {

@@ -19,6 +19,8 @@ package struct LogEnd: Sendable {
     case torn(byteCount: UInt64)
     /// Bytes that were synced are damaged or missing.
     case damaged(reason: String)
+    /// A frame that only a later version can read: what it says of what follows is not known.
+    case newer
     /// Not known: the header is damaged, so no checksum can be checked.
     case unknown
   }
@@ -81,7 +83,9 @@ private struct LogEndSearch {
   /// The offset behind the last byte that is not zero.
   private var lastForeign = FormatLimits.logStart
   private var unreadable: UInt64?
-  /// The first frame header with a valid checksum that this version cannot accept.
+  /// Whether a frame is of a later version.
+  private var hasNewerFrame = false
+  /// The first frame header with a valid checksum that breaks a rule.
   private var foreign: (offset: UInt64, reason: String)?
 
   mutating func visit(_ region: FileRegion) {
@@ -102,6 +106,7 @@ private struct LogEndSearch {
       if !isBroken { breaksAtZeros = true }
     case .damaged(let reason):
       if reason == .unreadable, unreadable == nil { unreadable = region.offset }
+      if case .newerFrame = reason { hasNewerFrame = true }
       if case .invalidFrame = reason, foreign == nil {
         foreign = (region.offset, reason.description)
       }
@@ -157,6 +162,7 @@ private struct LogEndSearch {
     }
     if let unreadable { return .damaged(reason: "the disk cannot read the bytes at \(unreadable)") }
     // A crash does not leave a header with a valid checksum.
+    if hasNewerFrame { return .newer }
     if let foreign { return .damaged(reason: "at \(foreign.offset) is \(foreign.reason)") }
     if end == size, badSpot == size, size >= extent { return .clean }
     let sawBytes = lastForeign > badSpot

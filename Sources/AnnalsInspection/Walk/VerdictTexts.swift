@@ -51,6 +51,7 @@ extension DamageReason: CustomStringConvertible {
     switch self {
     case .noFrame: "bytes that are no frame"
     case .invalidFrame(let reason): "a frame whose header is not valid: \(reason)"
+    case .newerFrame(let reason): "a frame that this version cannot read: \(reason)"
     case .unreadable: "bytes that the disk cannot read"
     case .tooShort: "bytes too few for a frame"
     case .noSeed: "bytes that cannot be checked, because the header is damaged"

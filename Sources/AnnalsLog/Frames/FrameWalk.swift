@@ -81,7 +81,8 @@ struct FrameWalk {
   }
 
   /// The next frame, or why there is none. Throws `unsupported` at a valid frame that this engine
-  /// must not skip, `newerReader` at one that announces features which this engine must know.
+  /// must not skip, `newerReader` at one that announces features which this engine must know,
+  /// `decode` at one with a flag of a later version.
   mutating func next() throws(LogError) -> WalkStep {
     let step = try peek()
     if case .frame(let frame) = step {
@@ -120,7 +121,9 @@ struct FrameWalk {
     case .tooLarge(let at, let limit):
       let fault = DecodeFault.tooLarge(at: at, limit: limit)
       return .end(.refusedFrame(reason: "a frame header that is refused: \(fault)"))
-    case .checksum, .truncated, .unknownFeatures, .newer, nil:
+    case .newer(let at, let reason):
+      throw .decode(DecodeFault.newer(at: at, reason: reason), at: offset)
+    case .checksum, .truncated, .unknownFeatures, nil:
       let what = fault.map { "\($0)" } ?? ""
       return .end(.badFrame(reason: "no frame begins here (\(what))"))
     }
@@ -135,9 +138,7 @@ struct FrameWalk {
     guard header.frameLength <= left else {
       return .end(.badFrame(reason: "a frame that reaches beyond the end of the file"))
     }
-    let isReadable =
-      header.kind.isKnown && !header.flags.isTransformed
-    guard isReadable || header.flags.contains(.skippable) else {
+    guard header.kind.isKnown || header.flags.contains(.skippable) else {
       throw .unsupported(kind: header.kind.rawValue, at: offset)
     }
     let frame = WalkedFrame(offset: offset, header: header)

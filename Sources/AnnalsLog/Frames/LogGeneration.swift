@@ -140,17 +140,23 @@ package final class LogGeneration: Sendable {
   }
 
   /// Throws `damage`, with its place, for a chunk of the state under the directory that cannot be
-  /// read or, with `decoding`, does not decode to what the directory says. Reads all of them.
+  /// read or, with `decoding`, does not decode to what the directory says; `decode` for one that
+  /// only a later version can decode. Reads all of them.
   func requireState(of directory: CheckpointDirectory, decoding: Bool) throws(LogError) {
     for (reference, role) in directory.entities.flatMap(\.chunks) {
+      var newer: DecodeFault?
       let reason = try chunk(reference).withBytes { bytes -> String? in
         guard decoding else { return nil }
         do throws(DecodeFault) {
           return try ChunkContents(bytes, as: role).contradiction(to: reference, as: role)
+        } catch  where error.isNewer {
+          newer = error
+          return nil
         } catch {
           return "\(error)"
         }
       }
+      if let newer { throw .decode(newer, at: reference.offset) }
       guard let reason else { continue }
       throw .damage(at: reference.offset, "a chunk that should be \(role): \(reason)")
     }

@@ -145,4 +145,17 @@ extension FrameWalk {
   func summary(of frame: WalkedFrame) -> BlockSummary? {
     withPayload(of: frame) { try? BlockCodec.decodeSummary($0) }
   }
+
+  /// The block's summary. The frame's payload must have been checked. Throws `decode` for one of a
+  /// later version, `damage` for another one that cannot be decoded.
+  func requireSummary(of frame: WalkedFrame) throws(LogError) -> BlockSummary {
+    do throws(DecodeFault) {
+      return try withPayload(of: frame) { payload throws(DecodeFault) in
+        try BlockCodec.decodeSummary(payload)
+      }
+    } catch {
+      if error.isNewer { throw .decode(error, at: frame.offset) }
+      throw .damage(at: frame.offset, "a block that cannot be decoded")
+    }
+  }
 }

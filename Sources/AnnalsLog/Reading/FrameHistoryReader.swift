@@ -197,9 +197,7 @@ package struct FrameHistoryReader {
     block frame: WalkedFrame, at place: Int, into batch: inout ChangeBatch
   ) throws(LogError) {
     try check(frame)
-    guard let summary = walk.summary(of: frame) else {
-      throw .damage(at: frame.offset, "a block that cannot be decoded")
-    }
+    let summary = try walk.requireSummary(of: frame)
     try requireOrder(
       of: frame, summary.firstNumber...summary.lastNumber,
       part: summary.isPart ? summary.part : nil)

@@ -59,6 +59,9 @@ struct LogReplay {
     var isWhole = false
   }
 
+  /// The features that the frames passed so far announce.
+  var announced: Features { reader.walk.announced }
+
   /// Whether some but not all parts of a transaction were handed out, or all of them and nothing
   /// after: what the replay then ends at lies within that transaction.
   var isAmidTransaction: Bool { open != nil }

@@ -81,9 +81,7 @@ struct HistorySealer {
     of frame: WalkedFrame, in walk: FrameWalk
   ) throws(LogError) -> (first: Int64, last: Int64) {
     if frame.header.kind == .block {
-      guard let summary = walk.summary(of: frame) else {
-        throw .damage(at: frame.offset, "a block that cannot be decoded")
-      }
+      let summary = try walk.requireSummary(of: frame)
       return (summary.firstNumber, summary.lastNumber)
     }
     guard let number = walk.number(of: frame) else {
@@ -153,9 +151,7 @@ struct HistorySealer {
 
   /// Copies one part of a large transaction.
   private mutating func copy(part frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
-    guard let summary = walk.summary(of: frame) else {
-      throw .damage(at: frame.offset, "a block that cannot be decoded")
-    }
+    let summary = try walk.requireSummary(of: frame)
     if !target.isAmidTransaction {
       try seal()
       var batch = ChangeBatch()

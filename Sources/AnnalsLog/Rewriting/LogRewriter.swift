@@ -177,7 +177,9 @@ package final class LogRewriter {
         waiting = []
       case .skipped(_, let largeValues):
         // Consumers are written at the end of the file. A frame of an unknown kind is left out,
-        // since nobody can tell whether it is still true in another file.
+        // since nobody can tell whether it is still true in another file. An announcement says what
+        // would be lost.
+        try reader.walk.announced.requireWritable()
         waiting += largeValues
       case .checkpoint(let frame, let largeValues):
         waiting += largeValues

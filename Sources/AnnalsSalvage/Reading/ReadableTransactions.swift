@@ -34,6 +34,9 @@ package struct ReadableTransactions: Sendable {
 
   /// The transactions of the last item.
   package private(set) var batch = ChangeBatch()
+  /// Why the last frame that only a later version can decode was not, and its offset; nil if there
+  /// was none.
+  package private(set) var newer: (fault: DecodeFault, offset: UInt64)?
   private var walk: FileWalk
   /// The number that the next transaction should have; nil if the base is unknown.
   private var expected: Int64?
@@ -116,6 +119,7 @@ package struct ReadableTransactions: Sendable {
       return false
     }
     if let fault = try walk.decode(frame, in: region, into: &batch) {
+      if fault.isNewer { newer = (fault, region.offset) }
       note(region, fault.description)
       return false
     }

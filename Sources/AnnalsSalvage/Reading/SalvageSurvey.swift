@@ -66,8 +66,9 @@ package struct SalvageSurvey: Sendable {
   package private(set) var slotHead: Int64 = 0
   /// The greatest durable mark of a slot that names this head.
   package private(set) var slotMark: UInt64 = 0
-  /// A kind of frame that only a newer version can read; nil if there is none.
-  package private(set) var newerKind: UInt8?
+  /// What only a newer version can read, in words, and the offset of its frame; nil if there is
+  /// nothing.
+  package private(set) var newerForm: (what: String, offset: UInt64)?
   /// The features announced in slots and frames.
   package private(set) var announced = Features.none
   /// Required features that only a newer version knows, and the offset of the header, slot or frame
@@ -109,6 +110,7 @@ package struct SalvageSurvey: Sendable {
       case .header(.damaged(.unknownFeatures(let bits))): newerFeatures = (bits, 0)
       case .slot(_, .damaged(.unknownFeatures(_, let bits))): newerFeatures = (bits, region.offset)
       case .slot(_, .valid(let slot)): note(slot)
+      case .damaged(.newerFrame(let reason)): newerForm = (reason, region.offset)
       default: break
       }
       guard let frame = region.frame, frame.payload == .valid else {
@@ -117,7 +119,9 @@ package struct SalvageSurvey: Sendable {
         continue
       }
       let kind = frame.header.kind
-      if !kind.isKnown, !frame.header.flags.contains(.skippable) { newerKind = kind.rawValue }
+      if !kind.isKnown, !frame.header.flags.contains(.skippable) {
+        newerForm = ("it has a frame of kind \(kind.rawValue)", region.offset)
+      }
       if kind != .largeValue { pieces.open = nil }
       switch kind.role {
       case .transactions, .chunk, .unknown: break
@@ -138,9 +142,10 @@ package struct SalvageSurvey: Sendable {
         let record = try walk.decode(frame, in: region) { (payload, flags) throws(DecodeFault) in
           try SideRecord(payload, of: kind, flags: flags)
         }
-        if case .success(let record) = record {
-          side.apply(record)
-        } else {
+        switch record {
+        case .success(let record): side.apply(record)
+        case .failure(let fault):
+          note(fault, at: region.offset)
           noteUnreadable(kind, at: region.offset)
         }
       case .tombstones: tombstoneOffsets.append(region.offset)
@@ -148,7 +153,13 @@ package struct SalvageSurvey: Sendable {
         let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
           try CheckpointDirectory.decode(payload)
         }
-        guard case .success(let directory) = decoded else { continue }
+        let directory: CheckpointDirectory
+        switch decoded {
+        case .success(let whole): directory = whole
+        case .failure(let fault):
+          note(fault, at: region.offset)
+          continue
+        }
         side = directory.side
         if directory.isBase { tombstones = directory.tombstones }
         checkpoints.append(
@@ -163,6 +174,11 @@ package struct SalvageSurvey: Sendable {
     case .failure(.unknownFeatures(_, let bits)): newerFeatures = (bits, offset)
     case .failure: break
     }
+  }
+
+  /// Notes that a frame with the right checksum cannot be read, which a later version can.
+  private mutating func note(_ fault: DecodeFault, at offset: UInt64) {
+    if fault.isNewer { newerForm = ("\(fault)", offset) }
   }
 
   /// Notes a frame whose contents are lost: what it may have said must not cost any history.
@@ -243,6 +259,7 @@ package struct SalvageSurvey: Sendable {
       }
     }
     rest = lost
+    if let (fault, offset) = transactions.newer { note(fault, at: offset) }
   }
 
   private mutating func note(

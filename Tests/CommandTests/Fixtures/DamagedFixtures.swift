@@ -135,8 +135,8 @@ extension FixtureRecipe {
       guard let frame = $0.frames.first(where: { $0.payload.upperBound < $0.end }) else { return }
       $0.flip(frame.end - 1)
     },
-    FixtureRecipe("damaged-record", from: edits, .inside(.damaged, head: 2)) {
-      // Right checksums over flags that mean nothing.
+    FixtureRecipe("newer-record", from: edits, .refused(.newerVersion)) {
+      // Right checksums over flags that no version knows yet.
       let details = $0.frames[2].payload.lowerBound + 12
       $0.put([0xE0], at: details)
       try $0.seal()
