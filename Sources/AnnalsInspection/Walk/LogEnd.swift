@@ -76,8 +76,9 @@ private struct LogEndSearch {
   private var chainEnd = FormatLimits.logStart
   /// Why the chain of frame headers breaks off; nil as long as it does not.
   private var breakReason: String?
-  private var breaksAtZeros = false
-  private var isBroken: Bool { breakReason != nil || breaksAtZeros }
+  /// What is at the break; `limit` as long as the chain holds.
+  private var breakKind = EndEvidence.Break.limit
+  private var isBroken: Bool { breakKind != .limit }
   /// The greatest mark in valid frames behind the break.
   private var markBehind: UInt64 = 0
   /// The offset behind the last byte that is not zero.
@@ -85,8 +86,6 @@ private struct LogEndSearch {
   private var unreadable: UInt64?
   /// Whether a frame is of a later version.
   private var hasNewerFrame = false
-  /// The first frame header with a valid checksum that breaks a rule.
-  private var foreign: (offset: UInt64, reason: String)?
 
   mutating func visit(_ region: FileRegion) {
     switch region.content {
@@ -103,14 +102,14 @@ private struct LogEndSearch {
     case .slot(_, .unwritten): hasZeroSlot = true
     case .slot: break
     case .unwritten:
-      if !isBroken { breaksAtZeros = true }
+      if !isBroken { breakKind = .zeros }
     case .damaged(let reason):
       if reason == .unreadable, unreadable == nil { unreadable = region.offset }
       if case .newerFrame = reason { hasNewerFrame = true }
-      if case .invalidFrame = reason, foreign == nil {
-        foreign = (region.offset, reason.description)
+      if !isBroken {
+        breakKind = if case .invalidFrame = reason { .refusedFrame } else { .noFrame }
+        breakReason = reason.description
       }
-      if !isBroken { breakReason = reason.description }
       lastForeign = region.end
     case .frame(let frame):
       lastForeign = region.end
@@ -121,9 +120,9 @@ private struct LogEndSearch {
   private mutating func visit(_ frame: WalkedFrame, in region: FileRegion) {
     if !isBroken {
       if case .broken = frame.chain {
-        breakReason = "a frame that does not follow the one before it"
+        (breakKind, breakReason) = (.noFrame, "a frame that does not follow the one before it")
       } else if case .cut = frame.payload {
-        breakReason = "a frame that reaches beyond the end of the file"
+        (breakKind, breakReason) = (.noFrame, "a frame that reaches beyond the end of the file")
       }
     }
     if isBroken {
@@ -147,40 +146,42 @@ private struct LogEndSearch {
     let badSpot = bad?.offset ?? chainEnd
     let end = bad?.unitEnd ?? unitEnd
     let reason = bad == nil ? breakReason : "a payload was not written"
-    let tail = tail(
-      end: end, badSpot: badSpot, reason: reason, endsAtZeros: bad == nil && breaksAtZeros,
-      size: size)
-    return LogEnd(end: end, badSpot: badSpot, tail: tail, extent: extent)
+    var evidence = EndEvidence(
+      size: size, slotMark: slotMark, extent: extent, provenMark: provenMark, badSpot: badSpot,
+      kind: bad == nil ? breakKind : .noFrame, end: end)
+    evidence.hasMarkBeyond = markBehind > badSpot
+    evidence.sawBytes = lastForeign > badSpot
+    evidence.hasSlot = hasSlot
+    // Slots are written in turn, so their sequences follow one another.
+    evidence.hasLostSlot =
+      hasZeroSlot || otherSequence > 0 && newestSequence != otherSequence + 1
+    return LogEnd(
+      end: end, badSpot: badSpot, tail: tail(evidence, reason ?? "the log ends here"),
+      extent: extent)
   }
 
-  private func tail(
-    end: UInt64, badSpot: UInt64, reason: String?, endsAtZeros: Bool, size: UInt64
-  ) -> LogEnd.Tail {
-    if size < slotMark {
+  /// What follows the end, in words. `why` is what breaks the chain.
+  private func tail(_ evidence: EndEvidence, _ why: String) -> LogEnd.Tail {
+    if let unreadable { return .damaged(reason: "the disk cannot read the bytes at \(unreadable)") }
+    if hasNewerFrame { return .newer }
+    switch evidence.tail {
+    case .clean: return .clean
+    case .unclosed: return .unclosed
+    case .unfinished: return .torn(byteCount: lastForeign - evidence.end)
+    case .damaged(.shorterThanMark):
       return .damaged(
         reason: "the file is shorter than the \(slotMark) bytes that a root slot says were synced")
-    }
-    if let unreadable { return .damaged(reason: "the disk cannot read the bytes at \(unreadable)") }
-    // A crash does not leave a header with a valid checksum.
-    if hasNewerFrame { return .newer }
-    if let foreign { return .damaged(reason: "at \(foreign.offset) is \(foreign.reason)") }
-    if end == size, badSpot == size, size >= extent { return .clean }
-    let sawBytes = lastForeign > badSpot
-    let why = reason ?? "the log ends here"
-    if badSpot < provenMark || markBehind > badSpot {
-      return .damaged(reason: "\(why), though bytes behind it were synced")
-    }
-    if size < extent, !endsAtZeros || sawBytes {
-      return .damaged(reason: "the file was cut to \(size) bytes; \(extent) were there")
-    }
-    if end == badSpot, !sawBytes { return badSpot == size ? .clean : .unclosed }
-    // One slot is valid at any time. Without one, nothing tells what was synced.
-    if !hasSlot { return .damaged(reason: "\(why), and no root slot tells what was synced") }
-    // Slots are written in turn, so their sequences follow one another.
-    if hasZeroSlot || otherSequence > 0 && newestSequence != otherSequence + 1 {
+    case .damaged(.refusedFrame):
+      return .damaged(reason: "at \(evidence.badSpot) is \(why)")
+    case .damaged(.synced): return .damaged(reason: "\(why), though bytes behind it were synced")
+    case .damaged(.cut):
+      return .damaged(
+        reason: "the file was cut to \(evidence.size) bytes; \(evidence.extent) were there")
+    case .damaged(.noSlot):
+      return .damaged(reason: "\(why), and no root slot tells what was synced")
+    case .damaged(.slotLost):
       return .damaged(
         reason: "\(why), and the root slot that may have said what was synced is lost")
     }
-    return .torn(byteCount: lastForeign - end)
   }
 }

@@ -25,6 +25,16 @@ enum WalkEnd: Hashable {
   /// refuses.
   case refusedFrame(reason: String)
 
+  /// What it is to the rule about the end of a log.
+  var kind: EndEvidence.Break {
+    switch self {
+    case .limit: .limit
+    case .zeros: .zeros
+    case .unchained, .badFrame: .noFrame
+    case .refusedFrame: .refusedFrame
+    }
+  }
+
   /// What is wrong where a frame should be, in words.
   var reason: String {
     switch self {

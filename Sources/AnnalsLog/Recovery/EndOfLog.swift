@@ -117,27 +117,28 @@ struct EndOfLog {
   private mutating func judge(
     _ spot: BadSpot, in generation: LogGeneration
   ) throws(LogError) {
-    let extent = slots.first?.extent ?? 0
-    if spot.end == .limit, point.offset == size, size >= extent { return }
-    if case .refusedFrame(let reason) = spot.end {
-      // No crash leaves a right checksum over such a header, so a writer must not clear it.
-      tail = .damaged(LogDamage(offset: spot.offset, reason: reason))
-      return
+    var evidence = EndEvidence(
+      size: size, slotMark: slots.map(\.durableMark).max() ?? FormatLimits.logStart,
+      extent: slots.first?.extent ?? 0, provenMark: provenMark, badSpot: spot.offset,
+      kind: spot.end.kind, end: point.offset)
+    if evidence.early == nil {
+      var search = SearchBehindDamage(generation, badSpot: spot.offset, end: size)
+      try search.run()
+      evidence.hasMarkBeyond = search.foundMarkBeyond
+      evidence.sawBytes = search.sawBytes
     }
-    var reason = spot.end.reason
-    var search = SearchBehindDamage(generation, badSpot: spot.offset, end: size)
-    try search.run()
-    let isCut = size < extent && (spot.end != .zeros || search.sawBytes)
-    if spot.offset < provenMark || search.foundMarkBeyond || isCut {
-      if isCut, spot.offset >= provenMark, !search.foundMarkBeyond {
-        reason = "the file was cut to \(size) bytes; \(extent) were there"
-      }
-      tail = .damaged(LogDamage(offset: spot.offset, reason: reason))
-    } else if spot.end == .zeros, point.offset == spot.offset, !search.sawBytes {
-      tail = .unclosed
-    } else {
+    switch evidence.tail {
+    case .clean: tail = .clean
+    case .unclosed: tail = .unclosed
+    case .unfinished:
       let last = try endOfBytes(in: generation)
       tail = .unfinished(from: point.offset, byteCount: last - point.offset)
+    case .damaged(.cut):
+      tail = .damaged(
+        LogDamage(
+          offset: spot.offset,
+          reason: "the file was cut to \(size) bytes; \(evidence.extent) were there"))
+    case .damaged: tail = .damaged(LogDamage(offset: spot.offset, reason: spot.end.reason))
     }
   }
 
