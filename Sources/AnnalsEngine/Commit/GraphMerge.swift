@@ -32,7 +32,8 @@ struct GraphMerge {
       var own = draft
       try own.revive(kept.sorted(), as: basis.base)
       let before = own.reader.state
-      let effects = try own.apply(rules)
+      // What refers to a deleted object in the newest state denies it, below.
+      let effects = try own.apply(rules, denies: false)
       var (result, found) = try own.merged(into: version, from: basis)
       guard !rules.isEmpty else {
         conflicts = found
@@ -41,7 +42,7 @@ struct GraphMerge {
       try resolveLost(in: &result, &found)
       let united = result.reader.state
       let late = try result.apply(rules)
-      for effect in late { found.append(try conflict(effect)) }
+      try found.append(contentsOf: lateConflicts(late, besides: found))
       keep(found)
       let more = try deletionsToKeep(of: draft, in: result, effects, late)
       if more.isEmpty {
@@ -93,6 +94,21 @@ struct GraphMerge {
       let place = Place(object: conflict.object, property: conflict.property)
       if known.insert(place).inserted { conflicts.append(conflict) }
     }
+  }
+
+  /// The conflicts of what rules do to the changes of others. An object whose reference they left
+  /// alone is in one already, about what they changed.
+  private func lateConflicts(
+    _ effects: [DeletionEffect], besides found: [MergeConflict]
+  ) throws(AnnalsError) -> [MergeConflict] {
+    let told = Set(found.map(\.object))
+    var result: [MergeConflict] = []
+    for effect in effects {
+      let conflict = try conflict(effect)
+      if conflict.base == conflict.stored, told.contains(conflict.object) { continue }
+      result.append(conflict)
+    }
+    return result
   }
 
   /// What others have changed that follows a deletion by the write.
