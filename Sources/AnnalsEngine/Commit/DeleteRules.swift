@@ -124,14 +124,31 @@ extension Draft {
   ) throws(AnnalsError) {
     let (object, property) = (referrer.object, referrer.source.relationship.number)
     guard try exists(object) else { return }
-    let targets = try value(object, property).targets
-    guard targets.contains(referrer.target) else { return }
+    guard try refers(object, property, to: referrer.target) else { return }
     if referrer.source.rule == .cascade {
       try remove(object)
       effects.append(DeletionEffect(object: object, cause: referrer.target, cleared: nil))
     } else {
       try dropDangling(property, of: object)
       effects.append(DeletionEffect(object: object, cause: referrer.target, cleared: property))
+    }
+  }
+
+  /// Whether an object refers to another one by a relationship. Copies no list.
+  private func refers(
+    _ object: ObjectReference, _ property: PropertyNumber, to target: ObjectReference
+  ) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating {
+      let found = try reader.state.locate(object.entity, object.row, property)
+      defer { found.keepAlive() }
+      switch found.cell.tag {
+      case .object:
+        return found.cell.length == target.entity
+          && Int64(bitPattern: found.cell.bits) == target.row
+      case .objects:
+        return ObjectReference.list(in: found.cell.bytes(in: found.arena)).contains(target)
+      default: return false
+      }
     }
   }
 

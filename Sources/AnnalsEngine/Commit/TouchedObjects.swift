@@ -40,8 +40,19 @@ package struct TouchedObjects {
   mutating func move(
     _ effects: [ObjectReference], before deletions: ContiguousArray<ObjectReference>
   ) {
-    var moved = Set(effects)
     let causes = Set(deletions)
+    if list.count >= effects.count, list.suffix(effects.count).elementsEqual(effects) {
+      // Each was touched by one effect alone, as of a cascade.
+      let others = list.dropLast(effects.count)
+      let place = others.firstIndex(where: causes.contains) ?? others.endIndex
+      var result = ContiguousArray(others[..<place])
+      result.reserveCapacity(list.count)
+      result += effects.reversed()
+      result += others[place...]
+      list = result
+      return
+    }
+    var moved = Set(effects)
     var result: ContiguousArray<ObjectReference> = []
     result.reserveCapacity(list.count)
     let others = list.filter { !moved.contains($0) }

@@ -69,6 +69,24 @@ import Testing
     #expect(try store.problems() == [])
   }
 
+  /// What the transaction has touched before a deletion, or after it, keeps its place; what follows
+  /// from the deletion goes before it, whether the transaction had touched it or not.
+  @Test(arguments: [false, true]) func whatADeletionTakesAlongGoesBeforeIt(wasTouched: Bool) throws
+  {
+    let store = try Graph.store { Relationship($0, to: "Node", onDelete: .cascade) }
+    let nodes = try store.nodes(["a", "b", "c", "before", "after"])
+    try store.connect([nodes[1]: nodes[0], nodes[2]: nodes[1]])
+    try store.write { tx in
+      if wasTouched { try tx.update(nodes[2], ["count": 1]) }
+      try tx.update(nodes[3], ["count": 1])
+      try tx.delete(nodes[0])
+      try tx.update(nodes[4], ["count": 1])
+    }
+    let changes = try store.transaction(store.token.number).changes
+    #expect(changes.map(\.objectID) == [nodes[3], nodes[2], nodes[1], nodes[0], nodes[4]])
+    #expect(changes.map(\.kind) == [.update, .delete, .delete, .delete, .update])
+  }
+
   @Test func whatTheEndOfTheTransactionSaysCounts() throws {
     let store = try Graph.store { Relationship($0, to: "Node", onDelete: .cascade) }
     let nodes = try store.nodes(["a", "b", "c"])
