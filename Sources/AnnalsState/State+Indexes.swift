@@ -9,9 +9,9 @@ extension State {
     _ entity: EntityNumber, _ number: PropertyNumber
   ) throws(StateFault) -> IndexView? {
     guard let table = try currentTable(entity, rule: number),
-      let index = table.indexes.first(where: { $0.shape.number == number })
+      let place = table.place(ofIndex: number)
     else { return nil }
-    return IndexView(table, index)
+    return IndexView(table, table.indexes[place])
   }
 
   /// Leaves the indexes as they are until somebody reads one: the first reader of a table brings

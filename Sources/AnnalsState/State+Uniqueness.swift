@@ -30,7 +30,7 @@ extension State {
     in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
     guard let table = findTable(entity) else { return nil }
-    if !table.indexes.contains(where: { $0.shape.number == rule }) {
+    if table.place(ofIndex: rule) == nil {
       let shapes = schema.entity(numbered: entity)?.indexShapes
       guard let shape = shapes?.first(where: { $0.number == rule }) else { return nil }
       return try table.search(shape, key: key, in: arena)
@@ -95,13 +95,15 @@ extension Table {
   func lookup(
     rule: PropertyNumber, key: [ValueCell], in arena: UnsafeRawBufferPointer
   ) throws(StateFault) -> Int64? {
-    guard let index = indexes.first(where: { $0.shape.number == rule }),
-      let bytes = index.keys.uniqueKey(of: key, in: arena)
-    else { return nil }
-    let found = try bytes.withBytes { bytes throws(StateFault) in try index.tree.find(bytes) }
+    guard let place = place(ofIndex: rule) else { return nil }
+    let keys = indexes[place].keys
+    guard let bytes = keys.uniqueKey(of: key, in: arena) else { return nil }
+    let found = try bytes.withBytes { bytes throws(StateFault) in
+      try indexes[place].tree.find(bytes)
+    }
     guard let (row, isWhole) = found else { return nil }
     if isWhole { return row }
-    return try self.key(row, of: index.keys) == bytes ? row : nil
+    return try self.key(row, of: keys) == bytes ? row : nil
   }
 }
 

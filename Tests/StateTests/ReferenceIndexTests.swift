@@ -48,6 +48,10 @@ import Testing
           let wanted = targets.filter { $0.value[property]?.contains(target) ?? false }
           #expect(try view.referrers(to: target) == wanted.keys.sorted(), comment)
           #expect(try view.countOfReferrers(to: target) == wanted.count, comment)
+          let found = try state.referrers(to: target, from: entity, by: property)
+          #expect(found == wanted.keys.sorted(), comment)
+          let count = try state.countOfReferrers(to: target, from: entity, by: property)
+          #expect(count == wanted.count, comment)
         }
       }
     }
@@ -94,6 +98,30 @@ import Testing
     #expect(try state.indexViolations() == [])
   }
 
+  @Test func `what many refer to is found in all leaves that it takes`() throws {
+    var state = State(schema: ModelSchema.make())
+    // The last one is the greatest row there can be.
+    let counts =
+      [(1, 700), (2, 9_000), (3, 1), (5, 255), (6, 257), (1 << 40, 2_000)]
+      as [(target: Int64, count: Int)]
+    var wanted: [Int64: [Int64]] = [:]
+    for place in 0..<9_000 {
+      for (target, count) in counts where place < count {
+        let row = try state.insertRow(Self.entity)
+        let reference = ObjectReference(entity: ModelSchema.second, row: target)
+        try state.set(Self.entity, row, ModelSchema.toOne, to: .object(reference))
+        wanted[target, default: []].append(row)
+      }
+    }
+    _ = try state.checkUniqueness()
+    for target in [1, 2, 3, 4, 5, 6, 7, (1 << 40) - 1, 1 << 40] as [Int64] {
+      let found = try state.referrers(to: target, from: Self.entity, by: ModelSchema.toOne)
+      #expect(found == wanted[target] ?? [], "to \(target)")
+      let count = try state.countOfReferrers(to: target, from: Self.entity, by: ModelSchema.toOne)
+      #expect(count == wanted[target]?.count ?? 0, "to \(target)")
+    }
+  }
+
   @Test func `a relationship without rule and inverse has no index`() throws {
     var schema = ModelSchema.make()
     schema.entities[0].relationships[0].deleteRule = .keep
@@ -101,5 +129,7 @@ import Testing
     let state = State(schema: schema)
     #expect(try state.index(Self.entity, ModelSchema.toOne) == nil)
     #expect(try state.index(Self.entity, ModelSchema.toMany) == nil)
+    #expect(try state.referrers(to: 1, from: Self.entity, by: ModelSchema.toOne) == nil)
+    #expect(try state.countOfReferrers(to: 1, from: Self.entity, by: ModelSchema.toOne) == nil)
   }
 }

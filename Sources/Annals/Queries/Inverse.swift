@@ -1,5 +1,6 @@
 import AnnalsEngine
 import AnnalsModel
+import AnnalsQuery
 import AnnalsState
 
 /// The other side of a relationship: the objects that refer to one.
@@ -99,21 +100,20 @@ extension ObjectSource {
     _ object: Object<Target>, _ inverse: InversePath<R, Target>
   ) throws(AnnalsError) -> [Object<R>] {
     let query = try _query(R.self)
-    guard let index = try query.referenceIndex(of: Target.self[keyPath: inverse], object) else {
+    guard let rows = try query.rows(of: Target.self[keyPath: inverse], object) else {
       return try fetch(Fetch(object, inverse))
     }
-    return try query.objects(
-      try AnnalsError.translating { try index.referrers(to: object.objectID.row) })
+    return try query.objects(rows)
   }
 
   /// How many objects refer to one; as `objects(_:_:)`, without reading them.
   public func count<R: Record, Target: Record>(
     _ object: Object<Target>, _ inverse: InversePath<R, Target>
   ) throws(AnnalsError) -> Int {
-    guard
-      let index = try _query(R.self).referenceIndex(of: Target.self[keyPath: inverse], object)
-    else { return try count(Fetch(object, inverse)) }
-    return try AnnalsError.translating { try index.countOfReferrers(to: object.objectID.row) }
+    if let count = try _query(R.self).count(of: Target.self[keyPath: inverse], object) {
+      return count
+    }
+    return try count(Fetch(object, inverse))
   }
 
   /// The object that refers to one, where at most one does; the first if there are several.
@@ -123,22 +123,73 @@ extension ObjectSource {
 }
 
 extension RecordQuery {
-  /// The index of who refers to objects like this one; nil if the store keeps none, or if a fetch
-  /// must say what is wrong with the object.
-  fileprivate func referenceIndex<Target: Record>(
+  /// The rows that refer to an object, by the index of who does; nil if the store keeps none, or if
+  /// a fetch must say what is wrong with the object.
+  fileprivate func rows<Target: Record>(
     of inverse: Inverse<R, Target>, _ object: Object<Target>
-  ) throws(AnnalsError) -> IndexView? {
-    guard object.objectID.store == reader.store,
-      let relationship = newest.entity(numbered: binding.entity)?
-        .relationship(named: inverse.property()),
-      relationship.isIndexed, relationship.destination == object.objectID.entity
-    else { return nil }
+  ) throws(AnnalsError) -> [Int64]? {
+    guard object.objectID.store == reader.store else { return nil }
     return try AnnalsError.translating {
-      guard try reader.state.contains(object.objectID.entity, object.objectID.row) else {
+      let id = object.objectID
+      let target = ObjectReference(entity: id.entity, row: id.row)
+      guard let relationship = try relationship(named: inverse.property(), to: target) else {
         return nil
       }
-      return try reader.state.index(binding.entity, relationship.number)
+      return try reader.state.referrers(
+        to: target.row, from: binding.entity, by: relationship.number)
     }
+  }
+
+  /// How many objects refer to one; nil as `rows` is.
+  fileprivate func count<Target: Record>(
+    of inverse: Inverse<R, Target>, _ object: Object<Target>
+  ) throws(AnnalsError) -> Int? {
+    guard object.objectID.store == reader.store else { return nil }
+    return try AnnalsError.translating {
+      let id = object.objectID
+      let target = ObjectReference(entity: id.entity, row: id.row)
+      guard let relationship = try relationship(named: inverse.property(), to: target) else {
+        return nil
+      }
+      return try reader.state.countOfReferrers(
+        to: target.row, from: binding.entity, by: relationship.number)
+    }
+  }
+
+  /// The rows that a fetch finds which says no more than to what object they refer, in id order; nil
+  /// if it says anything else, or as `rows` is. No plan is made.
+  func referrers(_ fetch: Fetch<R>) throws(AnnalsError) -> [Int64]? {
+    guard let condition = fetch.condition, fetch.sortKeys.isEmpty, fetch.maximumCount == nil,
+      fetch.skippedCount == 0, fetch.indexes == .automatic,
+      condition.stores.allSatisfy({ $0 == reader.store })
+    else { return nil }
+    let (path, target, isInList): (PropertyPath, ObjectReference, Bool)
+    switch condition.condition.form {
+    case .comparison(let one, .equal, .object(let object)):
+      (path, target, isInList) = (one, object, false)
+    case .contains(let list, let object): (path, target, isInList) = (list, object, true)
+    default: return nil
+    }
+    guard path.names.count == 1, path.replacement == nil else { return nil }
+    return try AnnalsError.translating {
+      guard let relationship = try relationship(named: path.names[0], to: target),
+        relationship.isToMany == isInList
+      else { return nil }
+      return try reader.state.referrers(
+        to: target.row, from: binding.entity, by: relationship.number)
+    }
+  }
+
+  /// The relationship of this name, if it may have an index and lead to this object, and there is
+  /// the object.
+  private func relationship(
+    named name: String, to target: ObjectReference
+  ) throws -> Relationship? {
+    guard let relationship = newest.entity(numbered: binding.entity)?.relationship(named: name),
+      relationship.isIndexed, relationship.destination == target.entity,
+      try reader.state.contains(target.entity, target.row)
+    else { return nil }
+    return relationship
   }
 }
 

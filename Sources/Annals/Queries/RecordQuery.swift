@@ -18,6 +18,7 @@ public struct RecordQuery<R: Record> {
       return []
     }
     if fetch.hasRecordWork { return try testedObjects(fetch).map(\.objectID.row) }
+    if let rows = try referrers(fetch) { return rows }
     return try reader.rows(try plannedQuery(fetch))
   }
 

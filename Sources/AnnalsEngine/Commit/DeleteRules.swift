@@ -55,10 +55,13 @@ struct DeletionEffect: Sendable {
 // A stage of the commit (`CommitStages.swift`): what refers to deleted objects follows its rule.
 
 extension Draft {
-  /// An object that refers to a deleted one by a relationship with a rule.
-  private typealias Referrer = (
-    object: ObjectReference, source: DeleteRules.Source, target: ObjectReference
-  )
+  /// What refers to a deleted object by a relationship with a rule: the rows of the relationship's
+  /// entity.
+  private struct Referrers {
+    let target: ObjectReference
+    let source: DeleteRules.Source
+    let rows: [Int64]
+  }
 
   /// Deletes what refers to the objects that the draft deletes, or clears the references, as the
   /// rules say; adds a violation for each deletion that is denied, unless `denies` is false.
@@ -78,7 +81,10 @@ extension Draft {
     while !gone.isEmpty {
       gone.sort()
       let before = effects.count
-      for referrer in try referrers(to: gone, rules, &denied) { try follow(referrer, &effects) }
+      // All are found before the first is changed, which would make the indexes stale.
+      for referrers in try referrers(to: gone, rules, &denied) {
+        for row in referrers.rows { try follow(row, of: referrers, &effects) }
+      }
       gone = ContiguousArray(effects[before...].lazy.filter { $0.cleared == nil }.map(\.object))
     }
     if denies { try check(denied) }
@@ -91,16 +97,21 @@ extension Draft {
   private mutating func referrers(
     to gone: ContiguousArray<ObjectReference>, _ rules: DeleteRules,
     _ denied: inout [(target: ObjectReference, source: DeleteRules.Source)]
-  ) throws(AnnalsError) -> [Referrer] {
+  ) throws(AnnalsError) -> [Referrers] {
     try mergePendingEntries()
-    var found: [Referrer] = []
+    var found: [Referrers] = []
+    // They come by entity.
+    var entity: EntityNumber?
+    var sources: [DeleteRules.Source] = []
     for target in gone {
-      for source in rules[target.entity] {
+      if target.entity != entity { (entity, sources) = (target.entity, rules[target.entity]) }
+      for source in sources {
         if source.rule == .deny {
           denied.append((target, source))
-        } else {
-          found += try referrers(to: target, by: source)
+          continue
         }
+        let rows = try referrers(to: target, by: source)
+        if !rows.isEmpty { found.append(Referrers(target: target, source: source, rows: rows)) }
       }
     }
     return found
@@ -108,29 +119,28 @@ extension Draft {
 
   private func referrers(
     to target: ObjectReference, by source: DeleteRules.Source
-  ) throws(AnnalsError) -> [Referrer] {
+  ) throws(AnnalsError) -> [Int64] {
     try AnnalsError.translating {
-      let index = try reader.state.index(source.entity, source.relationship.number)
-      return try index?.referrers(to: target.row).map {
-        (ObjectReference(entity: source.entity, row: $0), source, target)
-      } ?? []
+      try reader.state.referrers(
+        to: target.row, from: source.entity, by: source.relationship.number) ?? []
     }
   }
 
   /// Does what the rule says with an object that refers to a deleted one. It may be gone already,
   /// or the reference cleared, for another one.
   private mutating func follow(
-    _ referrer: Referrer, _ effects: inout [DeletionEffect]
+    _ row: Int64, of referrers: Referrers, _ effects: inout [DeletionEffect]
   ) throws(AnnalsError) {
-    let (object, property) = (referrer.object, referrer.source.relationship.number)
-    guard try exists(object) else { return }
-    guard try refers(object, property, to: referrer.target) else { return }
-    if referrer.source.rule == .cascade {
+    let (source, target) = (referrers.source, referrers.target)
+    let object = ObjectReference(entity: source.entity, row: row)
+    let property = source.relationship.number
+    guard try exists(object), try refers(object, property, to: target) else { return }
+    if source.rule == .cascade {
       try remove(object)
-      effects.append(DeletionEffect(object: object, cause: referrer.target, cleared: nil))
+      effects.append(DeletionEffect(object: object, cause: target, cleared: nil))
     } else {
       try dropDangling(property, of: object)
-      effects.append(DeletionEffect(object: object, cause: referrer.target, cleared: property))
+      effects.append(DeletionEffect(object: object, cause: target, cleared: property))
     }
   }
 
@@ -173,10 +183,11 @@ extension Draft {
     if denied.isEmpty { return }
     try mergePendingEntries()
     for (target, source) in denied where violations.count < Draft.mostDenied {
-      guard let referrer = try referrers(to: target, by: source).first else { continue }
+      guard let row = try referrers(to: target, by: source).first else { continue }
       violations.append(
         ValidationViolation(
-          entity: schema.entity(numbered: source.entity)?.name ?? "?", object: referrer.object,
+          entity: schema.entity(numbered: source.entity)?.name ?? "?",
+          object: ObjectReference(entity: source.entity, row: row),
           property: source.relationship.name, rule: .noReference(to: target),
           value: .object(target)))
     }

@@ -185,7 +185,7 @@ extension Referrers {
     to target: Int64, _ hop: Hop, _ old: State
   ) throws(StateFault) -> [Int64] {
     guard let list = lists[hop] else {
-      return try old.index(hop.entity, hop.relationship)?.referrers(to: target) ?? []
+      return try old.referrers(to: target, from: hop.entity, by: hop.relationship) ?? []
     }
     let word = UInt64(target)
     let start = list.rank { $0.word < word }

@@ -22,22 +22,29 @@ extension IndexPath {
       if best.map({ count < $0.count }) ?? true { best = (targets, count, place) }
     }
     guard let (targets, count, place) = best else { return nil }
+    var areThere = true
+    for target in targets where areThere {
+      areThere = try state.contains(relationship.destination, target)
+    }
     self.init(
       Search(
         count: { () throws(StateFault) in try view.referrers(to: targets).count },
         rows: { () throws(StateFault) in try view.referrers(to: targets) }),
       count: count, name: name, view,
-      rest: parts.indices.filter { $0 != place || !parts[$0].isOfIDs }.map { parts[$0] })
+      rest: parts.indices.filter { $0 != place || !parts[$0].isOfIDs(thatAreThere: areThere) }
+        .map { parts[$0] })
   }
 }
 
 extension Condition {
-  /// Whether it says no more than that a list has one of some ids. (A to-one reference to a deleted
-  /// object is in the index, and leads nowhere.)
-  fileprivate var isOfIDs: Bool {
+  /// Whether it says no more than that a list has one of some ids, or that a reference leads to one
+  /// of some objects that are there. (A to-one reference to a deleted object is in the index, and
+  /// leads nowhere.)
+  fileprivate func isOfIDs(thatAreThere areThere: Bool) -> Bool {
     switch form {
     case .contains: true
-    case .any(let parts): parts.allSatisfy(\.isOfIDs)
+    case .comparison, .isIn: areThere
+    case .any(let parts): parts.allSatisfy { $0.isOfIDs(thatAreThere: areThere) }
     default: false
     }
   }

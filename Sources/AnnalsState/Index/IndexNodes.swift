@@ -116,6 +116,16 @@ final class IndexLeaf: @unchecked Sendable {
     path.heldLength = isHeld ? entries.range(index).count : 0
     path.leafCount = entries.count
   }
+
+  /// Appends the rows of the entries from an index on whose keys are before the bytes, if there
+  /// are any. Returns whether these are all from there on.
+  func appendRows(
+    from index: Int, before bytes: UnsafeRawBufferPointer?, to rows: inout [Int64]
+  ) -> Bool {
+    let end = bytes.map { entries.place(of: $0).index } ?? entries.count
+    if index < end { rows.append(contentsOf: entries.rows[index..<end]) }
+    return end == entries.count
+  }
 }
 
 /// The leaves that one chunk holds.

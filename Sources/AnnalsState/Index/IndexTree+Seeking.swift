@@ -46,6 +46,46 @@ extension IndexTree {
     return result
   }
 
+  /// The rows of the entries whose keys are not before the first bytes, and before the others if
+  /// there are any. Nothing is counted: it looks at no leaf but those that have the entries.
+  ///
+  /// Of a tree that holds whole keys.
+  func rows(
+    from lower: UnsafeRawBufferPointer, before upper: UnsafeRawBufferPointer?
+  ) throws(StateFault) -> [Int64] {
+    var rows: [Int64] = []
+    guard !branches.isEmpty else { return rows }
+    var path = try path(of: lower)
+    while path.branch < branches.count {
+      let branch = branches[path.branch]
+      while path.slot < branch.slots.count {
+        let node = try branch.slots[path.slot].node()
+        while path.leaf < node.leaves.count {
+          guard node.leaves[path.leaf].appendRows(from: path.index, before: upper, to: &rows)
+          else { return rows }
+          (path.leaf, path.index) = (path.leaf + 1, 0)
+        }
+        (path.slot, path.leaf) = (path.slot + 1, 0)
+      }
+      (path.branch, path.slot) = (path.branch + 1, 0)
+    }
+    return rows
+  }
+
+  /// How many entries have keys not before the first bytes, and before the others, if they are in
+  /// one leaf; otherwise nil.
+  ///
+  /// Of a tree that holds whole keys.
+  func countWithinLeaf(
+    from lower: UnsafeRawBufferPointer, before upper: UnsafeRawBufferPointer
+  ) throws(StateFault) -> Int? {
+    guard !branches.isEmpty else { return 0 }
+    let path = try path(of: lower)
+    let leaf = try branches[path.branch].slots[path.slot].node().leaves[path.leaf]
+    let end = leaf.entries.place(of: upper).index
+    return end < path.leafCount ? end - path.index : nil
+  }
+
   /// Calls `body` with the leaves that have entries at these places, in order.
   func forEachLeaf(
     in places: Range<Int>, _ body: (IndexSpan) throws(StateFault) -> Void

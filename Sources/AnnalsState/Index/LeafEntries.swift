@@ -159,9 +159,9 @@ struct LeafEntries: Sendable {
   mutating func remove(_ index: Int) {
     let range = range(index)
     bytes.close(range, spare: LeafEntries.spareCount * range.count)
-    rows.close(index..<index + 1, spare: LeafEntries.spareCount)
+    rows.close(at: index, spare: LeafEntries.spareCount)
     if length > 0 { return }
-    ends.close(index..<index + 1, spare: LeafEntries.spareCount)
+    ends.close(at: index, spare: LeafEntries.spareCount)
     for other in index..<ends.count { ends[other] -= UInt32(range.count) }
   }
 
@@ -194,12 +194,27 @@ extension ContiguousArray where Element: BitwiseCopyable {
       (start + range.lowerBound).update(from: start + range.upperBound, count: rest)
     }
     removeLast(range.count)
-    if capacity > 2 * (count + spare) {
-      let all = self
-      self = []
-      reserveCapacity(all.count)
-      append(contentsOf: all)
+    trim(spare)
+  }
+
+  /// As the other form, of one element.
+  fileprivate mutating func close(at place: Int, spare: Int) {
+    let rest = count - place - 1
+    withUnsafeMutableBufferPointer { all in
+      guard let start = all.baseAddress else { return }
+      (start + place).update(from: start + place + 1, count: rest)
     }
+    removeLast()
+    trim(spare)
+  }
+
+  /// Keeps no more memory than for twice the elements and `spare`.
+  private mutating func trim(_ spare: Int) {
+    guard capacity > 2 * (count + spare) else { return }
+    let all = self
+    self = []
+    reserveCapacity(all.count)
+    append(contentsOf: all)
   }
 
   /// Puts elements before the one at a place. An array that must grow gets memory for `spare` more,
@@ -221,8 +236,14 @@ extension ContiguousArray where Element: BitwiseCopyable {
 
   /// Puts an element before the one at a place.
   fileprivate mutating func insert(_ other: Element, at place: Int, spare: Int) {
-    withUnsafePointer(to: other) {
-      insert(UnsafeBufferPointer(start: $0, count: 1), at: place, spare: spare)
+    let rest = count - place
+    if capacity == count { reserveCapacity(count + 1 + spare) }
+    append(other)
+    if rest == 0 { return }
+    withUnsafeMutableBufferPointer { all in
+      guard let start = all.baseAddress else { return }
+      (start + place + 1).update(from: start + place, count: rest)
+      start[place] = other
     }
   }
 }

@@ -15,6 +15,13 @@ extension Table {
     return false
   }
 
+  /// The place of the index with this number; nil if there is none.
+  func place(ofIndex number: PropertyNumber) -> Int? {
+    indexes.withUnsafeBufferPointer { indexes in
+      indexes.indices.first { indexes[$0].keys.shape.number == number }
+    }
+  }
+
   /// Whether the index with this number is out of date.
   func isStale(_ number: PropertyNumber) -> Bool { isStale { $0.shape.number == number } }
 

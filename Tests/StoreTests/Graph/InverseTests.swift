@@ -83,6 +83,33 @@ private struct List: Record {
     #expect(try snapshot.fetch(either).map(\.title) == ["r1", "r2", "r3", "b"])
   }
 
+  /// By a plan, and by the index alone where the fetch says nothing else.
+  @Test func aFetchOfWhatRefersToAnObjectNeedsNoPlan() throws {
+    let snapshot = store.snapshot()
+    let events = Fetch(red, \.events)
+    let ids = try snapshot.objectIDs(events)
+    #expect(try ids == snapshot.objects(red, \.events).map(\.objectID))
+    #expect(try snapshot.objectIDs(events.withoutIndexes()) == ids)
+    #expect(try snapshot.objectIDs(events.sorted(by: \.title, .descending)) == ids.reversed())
+    #expect(try snapshot.objectIDs(events.offset(1).limit(1)) == [ids[1]])
+    #expect(try snapshot.objectIDs(events.where(\.title != "r2")) == [ids[0], ids[2]])
+    let lists = Fetch(List.self).where(.contains(\.lines, red))
+    #expect(try snapshot.fetch(lists).map(\.title) == ["all", "some"])
+    try store.write { tx in
+      try tx.delete(ids[0])
+      let new = try tx.insert(Event(title: "new", line: red.reference))
+      #expect(try tx.objectIDs(events) == [ids[1], ids[2], new.objectID])
+      #expect(try tx.count(red, \.events) == 3)
+    }
+    #expect(try snapshot.objectIDs(events) == ids)
+    let other = try Store(.memory, records: Line.self, Event.self, environment: .fixed(seed: 2))
+    let line = try other.write { try $0.insert(Line(name: "red")) }
+    let error = #expect(throws: AnnalsError.self) {
+      try snapshot.objectIDs(Fetch(line, \.events))
+    }
+    #expect(error?.code == .otherStore)
+  }
+
   @Test func anInverseIsWritten() throws {
     let event = try #require(try store.snapshot().first(Fetch(blue, \.events)))
     try store.write { tx in
