@@ -274,14 +274,32 @@ extension Value {
 extension ObjectID {
   /// Reads the next property of an object.
   public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> ObjectID {
-    try reader.next()
+    if let id = try reader.nextTarget() { return id }
+    return try reader.next()
   }
 
   /// Reads the next property of an object as an optional.
   public static func _nextOptional(
     _ reader: inout RecordReader
   ) throws(RecordReader.Stop) -> ObjectID? {
-    try reader.next()
+    if let id = try reader.nextTarget() { return id }
+    return try reader.next()
+  }
+}
+
+extension Reference {
+  /// Reads the next property of an object.
+  public static func _next(_ reader: inout RecordReader) throws(RecordReader.Stop) -> Reference {
+    if let id = try reader.nextTarget() { return Reference(id) }
+    return try reader.next()
+  }
+
+  /// Reads the next property of an object as an optional.
+  public static func _nextOptional(
+    _ reader: inout RecordReader
+  ) throws(RecordReader.Stop) -> Reference? {
+    if let id = try reader.nextTarget() { return Reference(id) }
+    return try reader.next()
   }
 }
 

@@ -32,6 +32,8 @@ public struct RecordReader {
   /// For each property the texts that were read of it; none until some objects were read.
   private var texts: ContiguousArray<SharedTexts> = []
   private var fault: AnnalsError?
+  /// The object that was referred to last, which there is: many in a row often refer to one.
+  private var lastTarget: ObjectReference?
   /// Where objects are made, if they are made far apart, and how long each is.
   private var target: UnsafeRawPointer?
   private var targetStride = 0
@@ -61,7 +63,7 @@ public struct RecordReader {
       wanted.map { index in
         let column = layout.columns[index]
         return WantedColumn(
-          column.isRelationship
+          column.isToMany
             ? nil : table?.column(of: layout.property(at: index, in: state)),
           hasDefault: column.hasDefault)
       })
@@ -218,6 +220,24 @@ public struct RecordReader {
     defer { cursor &+= 1 }
     guard !texts.isEmpty else { return String(decoding: cell.bytes, as: UTF8.self) }
     return texts[cursor - start].text(cell.bytes)
+  }
+
+  /// Reads the next property if it is a reference to an object that there is; nil, and it stays,
+  /// for anything else.
+  mutating func nextTarget() throws(Stop) -> ObjectID? {
+    let cell = cells.cell(cursor)
+    guard cell.isPlain(.object) else { return nil }
+    let target = cell.target
+    if target != lastTarget {
+      do throws(StateFault) {
+        guard try state.contains(target.entity, target.row) else { return nil }
+      } catch {
+        throw stop(AnnalsError(error))
+      }
+      lastTarget = target
+    }
+    cursor &+= 1
+    return id(target)
   }
 
   /// Reads the next property, whatever it is.

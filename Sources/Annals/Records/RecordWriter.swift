@@ -118,27 +118,26 @@ public struct RecordWriter {
       let place = "\(layout.entityName)#\(editor.row).\(layout.names[index])"
       return fault = .tooManyReferences(objects.count, place)
     }
-    var references: [ObjectReference] = []
-    references.reserveCapacity(objects.count)
-    for object in objects {
-      guard object.store == store else {
-        fault = AnnalsError(
-          .otherStore,
-          "\(layout.entityName).\(layout.names[index]) is given an object of store \(object.store)")
-        return
-      }
-      references.append(ObjectReference(entity: object.entity, row: object.row))
+    if let other = objects.first(where: { $0.store != store }) {
+      fault = AnnalsError(
+        .otherStore,
+        "\(layout.entityName).\(layout.names[index]) is given an object of store \(other.store)")
+      return
     }
-    let value: Value
-    if column.isToMany {
-      let sorted = column.isOrdered ? references : references.sortedAndUnique()
-      value = sorted.isEmpty ? .null : .objects(sorted)
-    } else {
-      value = references.first.map { .object($0) } ?? .null
+    guard let first = objects.first else {
+      if !isNew { set(.null, in: UnsafeRawBufferPointer(start: nil, count: 0), column) }
+      return
     }
-    if value.isNull, isNew { return }
+    guard column.isToMany else {
+      let cell = ValueCell(
+        tag: .object, bits: UInt64(bitPattern: first.row), length: first.entity)
+      return set(cell, in: UnsafeRawBufferPointer(start: nil, count: 0), column)
+    }
+    let references = objects.map { ObjectReference(entity: $0.entity, row: $0.row) }
     var arena: ContiguousArray<UInt8> = []
-    let cell = ValueCell(value, appendingTo: &arena)
+    let cell = ValueCell(
+      .objects(column.isOrdered ? references : references.sortedAndUnique()),
+      appendingTo: &arena)
     arena.withUnsafeBytes { set(cell, in: $0, column) }
   }
 

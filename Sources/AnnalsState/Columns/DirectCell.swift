@@ -29,6 +29,11 @@ package struct DirectCell {
     @inline(__always) get { cell.bits }
   }
 
+  /// The object that a plain reference leads to.
+  package var target: ObjectReference {
+    ObjectReference(entity: cell.length, row: Int64(bitPattern: cell.bits))
+  }
+
   /// The address of a plain value's bytes, at least one.
   @inlinable package var address: UnsafeRawPointer? {
     @inline(__always) get { UnsafeRawPointer(bitPattern: UInt(cell.bits)) }
