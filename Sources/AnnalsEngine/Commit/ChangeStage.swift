@@ -14,9 +14,11 @@ struct ChangeStage {
   /// Whether there is anything to record.
   private(set) var hasContent = false
 
-  init(_ writer: StoreWriter, _ draft: Draft, _ pending: PendingLargeValues) {
+  init(
+    _ writer: StoreWriter, _ draft: Draft, _ rules: CommitRules, _ pending: PendingLargeValues
+  ) {
     self.writer = writer
-    validation = writer.validation(of: draft)
+    validation = ChangeValidation(draft, by: rules)
     parts = PartWriter(
       log: writer.log, pending: pending, envelope: writer.envelope(of: draft),
       batch: writer.head.takeSpareBatch())
@@ -24,7 +26,6 @@ struct ChangeStage {
 
   /// Collects the changes. Throws `.invalidChange` with every violation.
   mutating func run(_ draft: Draft) throws {
-    defer { if draft.changedEntities.isEmpty { writer.keepRules(of: validation) } }
     try collectChanges(of: draft)
     guard !isBroken(draft) else {
       let known = draft.violations
@@ -156,25 +157,4 @@ struct ChangeStage {
 
   /// Moves out the batch's memory.
   mutating func takeBatch() -> ChangeBatch { parts.takeBatch() }
-}
-
-extension StoreWriter {
-  /// A validation with the cached rules, unless the draft changes the schema.
-  fileprivate func validation(of draft: Draft) -> ChangeValidation {
-    let isKnown = draft.changedEntities.isEmpty && knownRulesVersion == head.newestSchemaVersion
-    var validation = ChangeValidation(
-      state: draft.reader.state, largeValues: draft.largeValues,
-      knownRules: isKnown ? knownRules : [])
-    validation.allowsDangling = draft.origin.allowsDangling
-    validation.allowsMissing = draft.origin.allowsMissing
-    validation.isOfMigration = draft.origin.isMigration
-    validation.earlier = draft.earlier
-    return validation
-  }
-
-  /// Caches the rules that a validation of the newest schema prepared.
-  fileprivate func keepRules(of validation: ChangeValidation) {
-    knownRules = validation.rules
-    knownRulesVersion = head.newestSchemaVersion
-  }
 }

@@ -37,7 +37,7 @@ extension ChangeValidation {
   mutating func checkNarrowed(
     _ number: EntityNumber, since before: Schema
   ) throws(AnnalsError) {
-    guard !allowsMissing, let rules = rules(of: number), !rules.entity.isRemoved else { return }
+    guard !allowsMissing, let rules = rules.entity(number), !rules.entity.isRemoved else { return }
     try checkNewlyRequired(rules, since: before)
     let known = before.entity(numbered: number)?.relationships ?? []
     for relationship in rules.entity.relationships {

@@ -4,39 +4,40 @@ import AnnalsState
 /// Checks all net changes of a transaction against the schema before the commit.
 struct ChangeValidation {
   let state: State
-  private let schema: Schema
   private let largeValues: any LargeValueSource
-  /// Cached rules by entity number, for the next validation against the same schema.
-  private(set) var rules: [EntityRules?]
+  /// The rules of the state's schema.
+  let rules: CommitRules
   /// The most violations that are kept; a bad import may have millions.
   private static let limit = 1_000
   private(set) var violations: [ValidationViolation] = []
   /// Whether an attribute of any kind was given a decimal or a day, which the file announces.
   private(set) var hasDecimalOrDay = false
   /// Whether relationships may refer to objects that do not exist.
-  var allowsDangling = false
+  private let allowsDangling: Bool
   /// Whether required values may be missing.
-  var allowsMissing = false
+  let allowsMissing: Bool
   /// Whether what becomes required is checked elsewhere, at the end of the last migration.
-  var isOfMigration = false
+  let isOfMigration: Bool
   /// The earlier state that the changes are based on or restore; nil for none. What an object
   /// refers to there may have been deleted since.
-  var earlier: State?
+  private let earlier: State?
 
-  /// Creates a validation against the state and schema at the end of the transaction.
-  init(
-    state: State, largeValues: any LargeValueSource, knownRules: [EntityRules?] = []
-  ) {
-    self.state = state
-    self.largeValues = largeValues
-    schema = state.schema
-    rules = knownRules
+  /// Creates a validation against the state at the end of the transaction, by the rules of its
+  /// schema.
+  init(_ draft: Draft, by rules: CommitRules) {
+    state = draft.reader.state
+    largeValues = draft.largeValues
+    self.rules = rules
+    allowsDangling = draft.origin.allowsDangling
+    allowsMissing = draft.origin.allowsMissing
+    isOfMigration = draft.origin.isMigration
+    earlier = draft.earlier
   }
 
   /// Checks one change of the batch. Returns whether objects of its entity can become too long for
   /// one change.
   mutating func check(_ entry: ChangeEntry, in batch: ChangeBatch) throws(AnnalsError) -> Bool {
-    guard entry.kind != .delete, let rules = rules(of: entry.entity) else { return false }
+    guard entry.kind != .delete, let rules = rules.entity(entry.entity) else { return false }
     if entry.kind == .insert, !allowsMissing { checkRequired(entry, rules, in: batch) }
     for position in entry.propertyRange {
       let change = batch.properties[position]
@@ -107,21 +108,6 @@ struct ChangeValidation {
     }
   }
 
-  /// The rules of the entity; nil if the schema does not define it.
-  mutating func rules(of number: EntityNumber) -> EntityRules? {
-    let index = Int(number)
-    // Writers never assign greater numbers, but a file may contain any.
-    guard index <= SchemaLimits.entities else {
-      return schema.entity(numbered: number).map { EntityRules($0) }
-    }
-    while rules.count <= index { rules.append(nil) }
-    if let known = rules[index] { return known }
-    guard let entity = schema.entity(numbered: number) else { return nil }
-    let made = EntityRules(entity)
-    rules[index] = made
-    return made
-  }
-
   private mutating func checkRequired(
     _ entry: ChangeEntry, _ rules: EntityRules, in batch: ChangeBatch
   ) {
@@ -161,7 +147,7 @@ struct ChangeValidation {
     }
     for target in targets {
       if target.entity != relationship.destination {
-        let name = schema.entity(numbered: relationship.destination)?.name ?? "?"
+        let name = state.schema.entity(numbered: relationship.destination)?.name ?? "?"
         add(rules, entry, change.property, .destination(name), .object(target))
         continue
       }

@@ -85,16 +85,21 @@ extension StoreWriter {
   func append(
     _ draft: inout Draft, if preconditions: Preconditions, _ pending: PendingLargeValues
   ) throws -> CommitResult {
-    let isNewest = draft.number == head.newestPosition.number
-    if isNewest, !draft.deletions.isEmpty { _ = try draft.apply(deleteRules(of: draft)) }
+    let number = head.newestPosition.number
+    let isNewest = draft.number == number
+    var rules = rules(of: draft)
+    if isNewest, !draft.deletions.isEmpty { _ = try draft.apply(rules.deletes) }
     if !preconditions.isEmpty, isNewest || preconditions.policy != nil {
       try preconditions.check(after: draft, on: newest)
     }
-    if !isNewest { try merge(&draft, if: preconditions) }
-    try draft.derive(derivations(of: draft))
-    try draft.origin.requireStorable(after: head.newestPosition.number)
+    if !isNewest {
+      try merge(&draft, if: preconditions, by: rules)
+      rules = self.rules(of: draft)
+    }
+    try draft.derive(rules.derivations)
+    try draft.origin.requireStorable(after: number)
     try draft.checkUniqueness()
-    var changes = ChangeStage(self, draft, pending)
+    var changes = ChangeStage(self, draft, rules, pending)
     try changes.run(draft)
     if changes.hasContent { try append(&changes, of: &draft) } else { drop(&changes, pending) }
     let newest = head.newestPosition

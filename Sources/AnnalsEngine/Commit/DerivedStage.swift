@@ -132,9 +132,8 @@ struct DerivedStage {
     of place: Int, to row: Int64, _ state: State
   ) throws(StateFault) {
     guard let source = plan.nodes[place].source else { return }
-    if let index = try state.index(source.entity, source.relationship) {
-      for owner in try index.referrers(to: row) { rows[place].insert(owner) }
-    }
+    let owners = try state.referrers(to: row, from: source.entity, by: source.relationship)
+    for owner in owners ?? [] { rows[place].insert(owner) }
   }
 
   /// Notes the rows that read a derived value which has changed.
@@ -231,17 +230,5 @@ extension Draft {
   ) throws(AnnalsError) {
     var stage = DerivedStage(derivations, of: self)
     try stage.run(erasure, &self)
-  }
-}
-
-extension StoreWriter {
-  /// The derived attributes of the schema that the draft leaves. O(1) unless that was just changed.
-  func derivations(of draft: Draft) -> Derivations {
-    guard draft.changedEntities.isEmpty else { return Derivations(draft.schema) }
-    let version = head.newestSchemaVersion
-    if let known = knownDerivations, known.version == version { return known.derivations }
-    let derivations = Derivations(newest.state.schema)
-    knownDerivations = (version, derivations)
-    return derivations
   }
 }

@@ -19,6 +19,8 @@ final class EntityRules: Sendable {
   }
 
   let entity: Entity
+  /// The entity's number.
+  let number: EntityNumber
   /// The checks, by property number.
   private let checks: ContiguousArray<Check>
   /// Attributes and relationships, by property number.
@@ -37,6 +39,7 @@ final class EntityRules: Sendable {
 
   init(_ entity: Entity) {
     self.entity = entity
+    number = entity.number
     admitsLongObjects = entity.admitsLongObjects
     let uniqueProperties = Set(entity.uniqueRules.flatMap(\.properties))
     let count = Int(entity.nextPropertyNumber)

@@ -18,15 +18,17 @@ extension Preconditions {
 extension StoreWriter {
   /// Merges the draft into the newest state by the policy; without one, it is refused if both sides
   /// changed one property.
-  func merge(_ draft: inout Draft, if preconditions: Preconditions) throws {
+  func merge(
+    _ draft: inout Draft, if preconditions: Preconditions, by rules: CommitRules
+  ) throws {
     let version = newest
     // What is unique may be derived, and so decide with which objects new ones are united.
-    try draft.derive(derivations(of: draft))
+    try draft.derive(rules.derivations)
     let basis = MergeBasis(
       base: draft.base, policy: preconditions.policy,
       erased: try version.erasures(after: max(draft.number, version.view.base))
         .flatMap(\.erasure.targets))
-    var merge = GraphMerge(basis, version, deleteRules(of: draft))
+    var merge = GraphMerge(basis, version, rules.deletes)
     draft = try merge.run(draft)
     draft.conflicts = try preconditions.resolved(merge.conflicts, on: version)
   }

@@ -137,14 +137,15 @@ private struct PlannedMigrations {
           store: version.store, records: records, largeValues: largeValues))
       try transaction.run(body)
       var draft = transaction.content
-      _ = try draft.apply(DeleteRules(draft.schema))
-      try draft.derive(Derivations(draft.schema))
+      let rules = CommitRules(draft.schema)
+      _ = try draft.apply(rules.deletes)
+      try draft.derive(rules.derivations)
       try draft.checkUniqueness()
       number += 1
       let change = draft.schemaChange
       if !change.isEmpty { schemas.append(SchemaHistoryEntry(number: number, change: change)) }
       result.tellSchema(draft.schema, since: state.schema)
-      try collect(draft, into: &result)
+      try collect(draft, by: rules, into: &result)
       try draft.mergePendingEntries()
       state = draft.reader.state
     } catch {
@@ -154,9 +155,10 @@ private struct PlannedMigrations {
   }
 
   /// Counts the changes of a draft, checks them, and keeps the first.
-  private func collect(_ draft: Draft, into result: inout MigrationPlan.Step) throws {
-    var validation = ChangeValidation(state: draft.reader.state, largeValues: largeValues)
-    validation.isOfMigration = true
+  private func collect(
+    _ draft: Draft, by rules: CommitRules, into result: inout MigrationPlan.Step
+  ) throws {
+    var validation = ChangeValidation(draft, by: rules)
     var changes = NetChanges(from: draft.base, to: draft.reader.state, isPassing: true)
     var shown = ChangeBatch()
     var batch = ChangeBatch()

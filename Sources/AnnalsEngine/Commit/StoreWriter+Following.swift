@@ -108,8 +108,7 @@ extension StoreWriter {
   package func reload(from choice: StartChoice = .newest) throws {
     var replay = StateReplay(holdingValues: newest.holdsValues)
     // A transaction number may stand for another schema than before.
-    knownRulesVersion = -1
-    knownDeleteRules = nil
+    knownRules = nil
     isStale = true
     try replay.reload(log, from: choice)
     adopt(try log.state(after: replay), isReloaded: true)

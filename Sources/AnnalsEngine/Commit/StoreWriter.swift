@@ -70,13 +70,8 @@ package final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var hasCommitted = false
   /// Whether a run goes on and its thread watches for the end.
   @exclusivity(unchecked) var isRunWatched = false
-  /// The rules of the schema that the transaction `knownRulesVersion` set.
-  @exclusivity(unchecked) var knownRules: [EntityRules?] = []
-  @exclusivity(unchecked) var knownRulesVersion: Int64 = -1
-  /// The delete rules of the schema that a transaction set, and its number.
-  @exclusivity(unchecked) var knownDeleteRules: (version: Int64, rules: DeleteRules)?
-  /// The derived attributes of the schema that a transaction set, and its number.
-  @exclusivity(unchecked) var knownDerivations: (version: Int64, derivations: Derivations)?
+  /// What commits obey by the schema that a transaction set, and its number.
+  @exclusivity(unchecked) var knownRules: (version: Int64, rules: CommitRules)?
   /// The head of a file that was compacted without a checkpoint; closing adds no checkpoint while
   /// it stays the head.
   @exclusivity(unchecked) package var bareHead: Int64?
@@ -106,16 +101,6 @@ package final class StoreWriter: @unchecked Sendable {
 
   /// The version after every transaction in `log.view`, acknowledged or not.
   package var newest: StoreVersion { head.materializeNewest() }
-
-  /// The delete rules of the schema that the draft leaves. O(1) unless that was just changed.
-  func deleteRules(of draft: Draft) -> DeleteRules {
-    guard draft.changedEntities.isEmpty else { return DeleteRules(draft.schema) }
-    let version = head.newestSchemaVersion
-    if let known = knownDeleteRules, known.version == version { return known.rules }
-    let rules = DeleteRules(newest.state.schema)
-    knownDeleteRules = (version, rules)
-    return rules
-  }
 
   /// Runs `body` as the only writer, on the newest state, with the file lock held; then waits until
   /// its commits are acknowledged. Stops waiting for the file lock once `isCancelled` is true.

@@ -17,13 +17,13 @@ extension Draft {
   }
 
   /// Every rule that the draft breaks, as a commit would find it. O(what was touched).
-  func violations(by rules: DeleteRules) throws(AnnalsError) -> [ValidationViolation] {
+  func violations(by rules: CommitRules) throws(AnnalsError) -> [ValidationViolation] {
     var draft = self
     draft.adoptRuleEffects()
-    _ = try draft.apply(rules)
-    try draft.derive(Derivations(draft.schema))
+    _ = try draft.apply(rules.deletes)
+    try draft.derive(rules.derivations)
     do throws(StateFault) { try draft.checkUniqueness() } catch { throw AnnalsError(error) }
-    var validation = ChangeValidation(state: draft.reader.state, largeValues: largeValues)
+    var validation = ChangeValidation(draft, by: rules)
     let batch = try draft.netChanges()
     for change in batch.changes { _ = try validation.check(change, in: batch) }
     let known = draft.violations

@@ -23,7 +23,7 @@ package final class EditSession {
   /// The parent's revision that the draft is based on.
   var parentRevision = 0
   let largeValues: HeldLargeValues
-  private var rules: DeleteRules
+  private var rules: CommitRules
   /// Whether the closure of an edit is running, which has a draft of its own.
   private var isEditing = false
   /// The step that collects the edits of `group`.
@@ -37,7 +37,7 @@ package final class EditSession {
     self.version = version
     largeValues = HeldLargeValues(stored: LogLargeValues(version.view))
     transaction = WriteTransaction(version.makeDraft(origin, largeValues))
-    rules = DeleteRules(version.state.schema)
+    rules = CommitRules(version.state.schema)
     parent = nil
   }
 
@@ -99,7 +99,7 @@ package final class EditSession {
 
   /// Adopts a draft on what is pending, as one step.
   func adopt(_ nested: inout Draft, as name: String) throws(AnnalsError) {
-    try nested.follow(rules)
+    try nested.follow(rules.deletes)
     let before = try nested.netChanges(hasAfter: false)
     let violations = draft.violations
     draft.adopt(nested)
@@ -199,7 +199,7 @@ package final class EditSession {
   /// Takes a step back, or forth; returns the one that leads back. Nothing is changed if it throws.
   private func apply(_ step: EditStep) throws(AnnalsError) -> EditStep {
     var changed = draft
-    var inverse = try changed.apply(step, rules, mayReturn: stepsHave)
+    var inverse = try changed.apply(step, rules.deletes, mayReturn: stepsHave)
     inverse.effects = step.effects
     draft = changed
     return inverse
@@ -271,7 +271,7 @@ package final class EditSession {
   /// Goes on with another draft and other steps.
   func restart(_ version: StoreVersion, _ draft: Draft, _ steps: SessionSteps) {
     if version.state.schema != self.version.state.schema {
-      rules = DeleteRules(version.state.schema)
+      rules = CommitRules(version.state.schema)
     }
     let touched = Array(self.draft.touched.list) + draft.touched.list
     self.version = version
