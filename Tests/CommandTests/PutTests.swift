@@ -103,6 +103,32 @@ import Testing
     }
   }
 
+  @Test func whatIsDerivedIsNotSet() throws {
+    let folder = try CommandFolder()
+    let derived = #"{"function":"count","of":"^Entry.account"}"#
+    func schema(_ derivation: String) -> String {
+      #"{"entities":[{"name":"Account","attributes":[{"name":"id","type":"string","unique":true},"#
+        + #"{"name":"entries","type":"int64","derived":\#(derivation)}]},"#
+        + #"{"name":"Entry","attributes":[{"name":"id","type":"string","unique":true}],"#
+        + #""relationships":[{"name":"account","to":"Account"}]}]}"#
+    }
+    try folder.write(schema(#"{"of":"^Entry.account"}"#), to: "half.json")
+    let half = folder.run("import", "@h.annals", "--schema", "@half.json")
+    #expect(half.status == .couldNotRun && half.errors.contains("has no `function`: count, sum"))
+    try folder.write(schema(derived), to: "s.json")
+    let imported = folder.run("import", "@s.annals", "--schema", "@s.json")
+    #expect(imported.status == .done, "\(imported)")
+    #expect(folder.run("put", "@s.annals", "Account/a").status == .done)
+    for change in ["entries=5", "entries:=null"] {
+      let set = folder.run("put", "@s.annals", "Account/a", change)
+      #expect(set.status == .couldNotRun)
+      #expect(
+        set.errors
+          == "annals: Account.entries is derived, count(^Entry.account), and cannot be set; change "
+          + "what it is computed from\n")
+    }
+  }
+
   @Test func mistakesAreCounted() {
     let cases = [
       ("", "", 0), ("a", "", 1), ("", "ab", 2), ("post", "post", 0), ("pots", "post", 1),

@@ -165,6 +165,12 @@ private func day(_ text: String) -> CalendarDay { CalendarDay(text) ?? .earliest
     #expect(
       try store.snapshot().count(
         Fetch(Item.self).where(.max(\.orders, \.sum) == decimal("0.2"))) == 13)
+    // A literal does not make the mean of decimals ambiguous, nor does an order by it.
+    let means = Fetch(Item.self).where(.average(\.orders, \.sum) > 0)
+      .sorted(by: .descending(.average(\.orders, \.sum)))
+    #expect(
+      try store.snapshot().count(means)
+        == store.snapshot().count(Fetch(Item.self).where(.sum(\.orders, \.sum) > 0)))
   }
 
   @Test func daysAndMoments() throws {

@@ -59,12 +59,16 @@ extension RelatedValue {
 }
 
 extension RelatedValue where V == Double {
+  // Decimals have forms of their own, which win.
+
   /// The mean of the values of a to-many relationship's objects.
+  @_disfavoredOverload
   public static func average<S: Record, P: AttributeValue>(
     _ list: KeyPath<R, [Reference<S>]>, _ keyPath: KeyPath<S, P>
   ) -> RelatedValue where P.Required: Numeric { RelatedValue(.average, keyPath, in: list) }
 
   /// The mean of the values of the objects that refer to this one.
+  @_disfavoredOverload
   public static func average<S: Record, P: AttributeValue>(
     _ inverse: InversePath<S, R>, _ keyPath: KeyPath<S, P>
   ) -> RelatedValue where P.Required: Numeric { RelatedValue(.average, keyPath, in: inverse) }

@@ -60,7 +60,7 @@ extension JSONReader {
     if case .text(let name) = known("name") { title = name }
     for field in shape.fields {
       guard let lack = field.lack, known(field.name)?.isEmpty ?? true else { continue }
-      throw fault("\(shape.title) \(title) \(lack)")
+      throw fault("\(shape.title) \(title.isEmpty ? lack : "\(title) \(lack)")")
     }
     guard !unread.isEmpty, case .word(let word) = known("type") else { return found }
     let type = AttributeType.allCases.first { "\($0)" == word } ?? .any

@@ -144,7 +144,9 @@ extension Derivation: Definition {
   package static let title = "derivation"
 
   package static let fields: [DefinitionField<Derivation>] = [
-    .word("function", \.storedKind, refusal: "is none of the functions of derived attributes"),
+    .word("function", \.storedKind, refusal: "is none of the functions of derived attributes")
+      .needed(
+        "has no `function`: " + StoredKind.allCases.map { "\($0)" }.joined(separator: ", ")),
     DefinitionField("of", .text) {
       $0.aggregate == nil ? nil : .text($0.sourceName)
     } set: {

@@ -62,6 +62,14 @@ struct PutPermissions {
       "\(entity.name) has no property \(name); did you mean \(near)? To add it: --new")
   }
 
+  /// Refuses to set or clear what the store computes.
+  func refuseDerived(_ name: String, of entity: Entity, in schema: Schema) throws {
+    guard let derivation = entity.attribute(named: name)?.derivation else { return }
+    throw CommandFailure(
+      "\(entity.name).\(name) is derived, \(schema.naming(derivation, of: entity)), and cannot be "
+        + "set; change what it is computed from")
+  }
+
   /// Refuses to insert an object without a key, or with nothing but properties to clear.
   func refuseEmptyInsertion(of object: ObjectArgument, _ assignments: [Assignment]) throws {
     if case .key(_, "") = object {

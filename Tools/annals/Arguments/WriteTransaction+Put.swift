@@ -37,6 +37,7 @@ extension WriteTransaction {
     }
     json.beginObject("set")
     for assignment in assignments {
+      if let entity { try permissions.refuseDerived(assignment.name, of: entity, in: schema) }
       if let entity, assignment.content != .nothing {
         try permissions.refuseMistyped(assignment.name, of: entity)
       }
