@@ -73,4 +73,12 @@ private struct Note: Record {
     let store = try Store(path: path, schema: now, migrations: [migration, rename])
     #expect(try store.snapshot().objects(of: "Person").map { $0["given"] } == ["Ada"])
   }
+
+  @Test func progress() throws {
+    var options = StoreOptions()
+    options.progress = { progress in
+      print(progress.migration ?? "", progress.work, progress.fraction ?? 0)
+    }
+    try Store(.memory, records: Note.self, options: options).close()
+  }
 }

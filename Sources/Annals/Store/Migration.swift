@@ -20,10 +20,11 @@ import Foundation
 /// today's schema and no objects, so there all count as made, and none is run. Never change or
 /// remove a migration that was released: add another one, at the end of the list.
 ///
-/// Before the first closure what the program declares and the store lacks is added: new properties
-/// have no value yet, even required ones. What contradicts the store, as an attribute of another
-/// type, is for the closures to put right. After the last one the store has the program's schema,
-/// and each object every value that it requires, or nothing of that migration is recorded.
+/// Before each closure what the program declares and the store lacks is added: new properties have
+/// no value yet, even required ones. What contradicts the store, as an attribute of another type,
+/// is for the closures to put right. After the last one the store has the program's schema, and
+/// each object every value that it requires, or nothing of that migration is recorded. Between two,
+/// what some object lacks is optional.
 public struct Migration: Sendable {
   /// The name, by which stores remember that they have made it.
   public let name: String

@@ -41,7 +41,9 @@ struct ChangeStage {
     // be changed in place.
     let touched = draft.touched
     var changes = NetChanges(from: draft.base, to: draft.reader.state)
+    var progress = draft.recordingProgress
     for object in touched.list {
+      try progress.add()
       if touched.entities.contains(object.entity),
         try draft.base.contains(object.entity, object.row)
       {
@@ -59,6 +61,7 @@ struct ChangeStage {
       var rows = draft.base.rows(of: entity)
       while let row = try rows.next() {
         try collect(ObjectReference(entity: entity, row: row), of: draft, &changes)
+        try progress.add()
       }
     }
   }
@@ -157,4 +160,35 @@ struct ChangeStage {
 
   /// Moves out the batch's memory.
   mutating func takeBatch() -> ChangeBatch { parts.takeBatch() }
+}
+
+extension Draft {
+  /// Tells how many objects are recorded, if the draft changes the schema.
+  fileprivate var recordingProgress: ObjectProgress {
+    let whole = touched.entities.reduce(0) { $0 + base.count(of: $1) }
+    return ObjectProgress(
+      changedEntities.isEmpty && !origin.isMigration ? nil : progress, .recording,
+      of: touched.list.count + whole)
+  }
+}
+
+extension StoreWriter {
+  /// A validation with the cached rules, unless the draft changes the schema.
+  fileprivate func validation(of draft: Draft) -> ChangeValidation {
+    let isKnown = draft.changedEntities.isEmpty && knownRulesVersion == head.newestSchemaVersion
+    var validation = ChangeValidation(
+      state: draft.reader.state, largeValues: draft.largeValues,
+      knownRules: isKnown ? knownRules : [])
+    validation.allowsDangling = draft.origin.allowsDangling
+    validation.allowsMissing = draft.origin.allowsMissing
+    validation.isOfMigration = draft.origin.isMigration
+    validation.earlier = draft.earlier
+    return validation
+  }
+
+  /// Caches the rules that a validation of the newest schema prepared.
+  fileprivate func keepRules(of validation: ChangeValidation) {
+    knownRules = validation.rules
+    knownRulesVersion = head.newestSchemaVersion
+  }
 }

@@ -127,6 +127,7 @@ extension StoreWriter {
       origin, base: version.state, number: version.head.number,
       working: head.takeWorkingState() ?? version.state, store: log.store,
       records: version.records, largeValues: pending)
+    draft.progress = options.progress.map { ProgressReport(tell: $0) }
     if !preconditions.isEmpty { draft.assigned = [] }
     return draft
   }

@@ -163,6 +163,8 @@ struct DerivedStage {
     let entity = plan.nodes[place].entity.number
     whole.formUnion(plan.nodes[place].readers)
     draft.touched.insertAll(of: entity)
+    var progress = ObjectProgress(
+      draft.progress, .filling, plan.nodes[place].name, of: draft.reader.state.count(of: entity))
     var next: Int64 = 1
     let end = draft.reader.state.nextRow(of: entity)
     while next < end {
@@ -175,6 +177,7 @@ struct DerivedStage {
       guard let last = found.last else { return }
       next = last + 1
       try compute(place, found[...], &draft)
+      try progress.add(found.count)
     }
   }
 

@@ -152,7 +152,7 @@ extension Draft {
         reader.state.count(of: stored.number) > 0
       else { continue }
       let required =
-        entity.attributes.filter(\.mustHaveValue).map(\.name)
+        entity.attributes.filter { $0.mustHaveValue && $0.derivation == nil }.map(\.name)
         + entity.relationships.filter { $0.isRequired && !$0.isRemoved }.map(\.name)
       for name in required {
         guard let number = stored.propertyNumber(named: name),
@@ -201,7 +201,7 @@ struct ReplacedProperty {
 extension StateReader {
   /// Calls `body` with each object of an entity and the stored value of a property, until it
   /// returns false. What is read for it is released group by group.
-  fileprivate func forEachValue(
+  func forEachValue(
     of property: PropertyNumber, _ entity: EntityNumber,
     _ body: (ObjectReference, Value) throws -> Bool
   ) throws {

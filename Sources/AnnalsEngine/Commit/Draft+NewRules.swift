@@ -16,18 +16,25 @@ extension Draft {
       for relationship in entity.relationships where relationship.hasDeleteRule {
         let old = before.relationships.first { $0.number == relationship.number }
         guard let old, !old.hasDeleteRule else { continue }
-        let options = declared.entity(named: entity.name)?.relationship(named: relationship.name)?
-          .deleteRuleOptions
-        let clears = options?.contains(.nullifyDangling) ?? false
-        let dangling = try dangling(relationship, of: entity.number)
-        if clears, !relationship.isRequired {
-          for object in dangling { try dropDangling(relationship.number, of: object) }
-        } else if !dangling.isEmpty {
-          conflicts.append(conflict(dangling, relationship, of: entity))
-        }
+        let dangling = try clearDangling(relationship, of: entity, as: declared)
+        if !dangling.isEmpty { conflicts.append(conflict(dangling, relationship, of: entity)) }
       }
     }
     if !conflicts.isEmpty { throw fail(.invalidSchema(SchemaError(conflicts))) }
+  }
+
+  /// Clears the references of a relationship to deleted objects, if its declaration says so.
+  /// Otherwise returns the objects that have some. O(objects).
+  mutating func clearDangling(
+    _ relationship: Relationship, of entity: Entity, as declared: Schema
+  ) throws(AnnalsError) -> [ObjectReference] {
+    let options = declared.entity(named: entity.name)?.relationship(named: relationship.name)?
+      .deleteRuleOptions
+    let clears = options?.contains(.nullifyDangling) ?? false
+    let dangling = try dangling(relationship, of: entity.number)
+    guard clears, !relationship.isRequired else { return dangling }
+    for object in dangling { try dropDangling(relationship.number, of: object) }
+    return []
   }
 
   /// The objects that refer to deleted ones.

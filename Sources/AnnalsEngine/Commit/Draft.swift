@@ -55,6 +55,8 @@ package struct Draft {
   package internal(set) var conflicts: [PropertyConflict] = []
   /// The objects that a merge united with stored ones, by the ids under which they were inserted.
   package internal(set) var mergedObjects: [ObjectReference: ObjectReference] = [:]
+  /// Tells the program how far a change of the schema is; nil if nobody asks.
+  var progress: ProgressReport?
   /// The record types, bound to the schema of `base`.
   package let records: BoundRecords
   private var scratch: ContiguousArray<UInt8> = []

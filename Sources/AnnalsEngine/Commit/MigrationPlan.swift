@@ -90,8 +90,8 @@ extension StoreVersion {
     if state.schema.entities.isEmpty { return plan }
     var run = PlannedMigrations(self)
     for (place, step) in pending.enumerated() {
-      let part = MigrationPart(isFirst: place == 0, isLast: place == pending.count - 1)
-      plan.steps.append(run.plan(step) { try $0.make(step, part, schema, edits) })
+      let isLast = place == pending.count - 1
+      plan.steps.append(run.plan(step) { try $0.make(step, isLast: isLast, schema, edits) })
       guard plan.isPossible else { break }
     }
     return plan
@@ -106,6 +106,7 @@ private struct PlannedMigrations {
   var state: State
   var number: Int64
   var schemas: [SchemaHistoryEntry]
+  var made: [MigrationRecord]
   /// The most changes of one migration that are told.
   private static let mostShown = 10
 
@@ -115,12 +116,13 @@ private struct PlannedMigrations {
     state = version.state
     number = version.head.number
     schemas = version.view.schemaHistory
+    made = version.migrations
   }
 
   private var records: BoundRecords {
     BoundRecords(
       bindings: RecordBindings(version.records.bindings.functions), schema: state.schema,
-      schemaVersion: 0, history: schemas, migrations: version.migrations)
+      schemaVersion: 0, history: schemas, migrations: made)
   }
 
   /// Runs a migration, and goes on with the state that it leaves.
@@ -142,6 +144,7 @@ private struct PlannedMigrations {
       try draft.derive(rules.derivations)
       try draft.checkUniqueness()
       number += 1
+      made.append(MigrationRecord(name: step.name, number: number))
       let change = draft.schemaChange
       if !change.isEmpty { schemas.append(SchemaHistoryEntry(number: number, change: change)) }
       result.tellSchema(draft.schema, since: state.schema)

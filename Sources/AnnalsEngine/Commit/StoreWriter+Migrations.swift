@@ -23,8 +23,8 @@ extension [MigrationStep] {
 }
 
 // Migrations are made when a program opens a store: each pending one in a transaction of its own,
-// under one turn of the writer, so that two processes make each once. The first one's transaction
-// begins with what can be added of the program's schema; the last one's ends with the whole of it.
+// under one turn of the writer, so that two processes make each once. Each transaction begins with
+// what can be added of the program's schema; the last one's ends with the whole of it.
 
 extension StoreWriter {
   /// Makes the migrations that the newest state lacks, in their order, and requires the program's
@@ -45,8 +45,7 @@ extension StoreWriter {
         return true
       }
       for (place, step) in pending.enumerated() {
-        let part = MigrationPart(isFirst: place == 0, isLast: place == pending.count - 1)
-        try writer.make(step, part, schema, edits)
+        try writer.make(step, isLast: place == pending.count - 1, schema, edits)
       }
       return true
     }
@@ -66,39 +65,38 @@ extension StoreWriter {
   }
 
   private func make(
-    _ step: MigrationStep, _ part: MigrationPart, _ schema: Schema, _ edits: [SchemaEdit]
+    _ step: MigrationStep, isLast: Bool, _ schema: Schema, _ edits: [SchemaEdit]
   ) throws {
     do {
       var origin = TransactionOrigin(context: "migration")
       try origin.note(migrations: [step.name])
-      _ = try append(origin) { try $0.make(step, part, schema, edits) }
+      _ = try append(origin) {
+        $0.content.progress?.migration = step.name
+        try $0.content.progress?.tell(.migrating, of: nil)
+        try $0.make(step, isLast: isLast, schema, edits)
+      }
     } catch {
       throw AnnalsError.migration(step.name, error)
     }
   }
 }
 
-/// Where a migration is among those that are pending.
-package struct MigrationPart: Sendable {
-  var isFirst: Bool
-  var isLast: Bool
-}
-
 extension WriteTransaction {
-  /// Does what a migration does, and what the first and the last one do besides.
+  /// Does what a migration does: adds what can be added of the program's schema, runs the closure,
+  /// and checks what is required anew. The last one requires all of it; the others leave to those
+  /// after them what their objects do not meet.
   func make(
-    _ step: MigrationStep, _ part: MigrationPart, _ schema: Schema, _ edits: [SchemaEdit]
+    _ step: MigrationStep, isLast: Bool, _ schema: Schema, _ edits: [SchemaEdit]
   ) throws {
     declared = schema
-    if part.isFirst {
-      _ = try draft.require(
-        schema, edits, timesDeclared: { _ in 0 }, tolerating: [.missingValues, .contradictions])
-    }
+    try draft.begin(schema, edits)
     try step.body(self)
     if let failure = draft.failure { throw failure }
-    guard part.isLast else { return }
+    guard isLast else { return try draft.withholdUnmet(schema) }
     _ = try draft.require(
       schema, edits, timesDeclared: { _ in 0 }, tolerating: .missingValues)
+    let changed = draft.changedEntities.sorted().compactMap(draft.schema.entity(numbered:))
+    try draft.followNewRules(of: changed, as: schema)
     try draft.requireValues(of: schema)
   }
 }

@@ -109,8 +109,12 @@ extension WriteTransaction {
     let given = content
     do {
       let replaced = try draft.replace(property, of: entity, by: definition)
+      var progress = ObjectProgress(
+        draft.progress, .converting, "\(entity).\(property)",
+        of: draft.base.count(of: replaced.entity.number))
       // The closure may use the transaction, so nothing else uses it meanwhile.
       try replaced.forEachValue { object, old in
+        try progress.add()
         let new = old.isErased ? old : try newValue(object, old) ?? .null
         guard try exists(object) else { return }
         try draft.put(converted: new, of: object, replaced)

@@ -91,7 +91,7 @@ extension AnnalsError {
 
 extension AnnalsError {
   /// The error that the program's own code threw, or that refused what it did; for codes
-  /// `projectionFailed` and `migrationFailed`.
+  /// `projectionFailed`, `migrationFailed`, and `cancelled` where `StoreOptions.progress` threw.
   public var thrown: (any Error)? {
     if case .thrown(let error) = details { error } else { nil }
   }
@@ -106,6 +106,14 @@ extension AnnalsError {
       .projectionFailed,
       "the projection \"\(name)\" failed \(doing): \(error). The store is as it was; "
         + "fix the projection and read it again")
+    result.details = .thrown(error)
+    return result
+  }
+
+  /// The error of a change of the schema that the program's progress function has stopped.
+  static func stopped(_ error: any Error) -> AnnalsError {
+    var result = AnnalsError(
+      .cancelled, "the change of the schema was stopped: \(error). Nothing of it was recorded")
     result.details = .thrown(error)
     return result
   }

@@ -61,6 +61,12 @@ public struct StoreOptions: Sendable {
   /// seconds if not set.
   public var lockTimeout: Duration = .seconds(10)
 
+  /// Called while a change of the schema is made that has much to do for all objects: when opening
+  /// makes migrations or fills derived attributes, and when later calls do. Every few thousand
+  /// objects, on the caller's thread; it must not use the store. Throw to stop: the call throws
+  /// `.cancelled`, and nothing of that change is recorded. Nil by default.
+  public var progress: (@Sendable (OpeningProgress) throws -> Void)?
+
   /// Whether opening loads the objects' values. Without them the store takes no memory for what
   /// lies after the newest checkpoint, and can only count objects; reading values goes through the
   /// log again. For reading only.

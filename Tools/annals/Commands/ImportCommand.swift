@@ -59,13 +59,18 @@ struct ImportCommand: FileCommand {
     let input = try source(path, "a file of JSON Lines", console)
     // A new store gets its name when all lines are in it.
     let new = try NewStore.unlessTaken(file)
+    var options = StoreOptions.deferred
+    // Called on this thread. A schema may add what is computed for all objects of the store.
+    nonisolated(unsafe) let objects = ProgressBar(console, noun: "object")
+    options.progress = { objects.update(count: $0.count, fraction: $0.fraction) }
     let lines = HistoryImport(
-      UnpackingSource(input.source), into: new?.location ?? .file(file), options: .deferred,
+      UnpackingSource(input.source), into: new?.location ?? .file(file), options: options,
       environment: console.store)
     lines.onOpening = { console.report($0.findings, of: file) }
     lines.growth = PutPermissions(newNames: self.new, widening: widen).growth
     let bar = ProgressBar(console, noun: "transaction")
     defer { bar.remove() }
+    defer { objects.remove() }
     do {
       if let schema { lines.require(try readSchema(schema, console)) }
       while try lines.next() {
@@ -77,9 +82,11 @@ struct ImportCommand: FileCommand {
       }
     } catch {
       bar.remove()
+      objects.remove()
       throw try explained(error, lines, into: new, from: path, console)
     }
     bar.remove()
+    objects.remove()
     let head = lines.store?.token.number ?? 0
     if let store = lines.store { try new?.place(store) ?? store.close() }
     report(lines, console)

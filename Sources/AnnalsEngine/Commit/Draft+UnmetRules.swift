@@ -1,0 +1,89 @@
+import AnnalsFormat
+import AnnalsModel
+import AnnalsState
+
+// What a program's schema requires anew, while its migrations are being made: each closure works
+// with the whole of it, and each transaction leaves a schema that its objects obey. So what a
+// transaction does not meet yet is withheld from the definitions, and required again by the next.
+
+extension Draft {
+  /// Adds what can be added of a program's schema, for the closure of a migration: what is missing
+  /// or contradicts is its to put right. O(definitions).
+  mutating func begin(_ declared: Schema, _ edits: [SchemaEdit]) throws(AnnalsError) {
+    _ = try require(
+      declared, edits, timesDeclared: { _ in 0 }, tolerating: [.missingValues, .contradictions])
+    var changed: [Entity] = []
+    for needed in declared.entities where !needed.isRemoved {
+      guard var entity = schema.entity(named: needed.name) else { continue }
+      let before = entity
+      for place in entity.attributes.indices {
+        let attribute = entity.attributes[place]
+        guard attribute.isOptional, !attribute.isRemoved,
+          needed.attribute(named: attribute.name)?.mustHaveValue ?? false,
+          isAwaited(attribute.number, of: entity.number)
+        else { continue }
+        entity.attributes[place].isOptional = false
+      }
+      if entity != before { changed.append(entity) }
+    }
+    if !changed.isEmpty { redefine(changed) }
+  }
+
+  /// Whether an earlier migration added the property to an entity, which may have had to leave its
+  /// values to later ones. O(changes of the schema).
+  private func isAwaited(_ property: PropertyNumber, of entity: EntityNumber) -> Bool {
+    let first = records.history.firstIndex { entry in
+      entry.change.contains {
+        $0.number == entity && $0.definition.attribute(numbered: property) != nil
+      }
+    }
+    guard let first, first > 0 else { return false }
+    let number = records.history[first].number
+    return records.migrations.contains { $0.number == number }
+  }
+
+  /// Takes back what the draft requires anew and some object does not meet: values, which become
+  /// optional, and delete rules of references to deleted objects. O(objects) for each.
+  mutating func withholdUnmet(_ declared: Schema) throws {
+    for number in changedEntities.sorted() {
+      guard let before = base.schema.entity(numbered: number), !before.isRemoved,
+        var entity = schema.entity(numbered: number), !entity.isRemoved
+      else { continue }
+      let given = entity
+      for place in entity.attributes.indices {
+        let attribute = entity.attributes[place]
+        guard attribute.mustHaveValue, attribute.derivation == nil,
+          before.attribute(numbered: attribute.number)?.isOptional != false,
+          try reader.lacks(attribute.number, number)
+        else { continue }
+        entity.attributes[place].isOptional = true
+      }
+      for place in entity.relationships.indices {
+        let relationship = entity.relationships[place]
+        let old = before.relationships.first { $0.number == relationship.number }
+        if relationship.isRequired, old?.isRequired != true,
+          try reader.lacks(relationship.number, number)
+        {
+          entity.relationships[place].isOptional = true
+        }
+        guard relationship.hasDeleteRule, let old, !old.hasDeleteRule else { continue }
+        if try !clearDangling(relationship, of: given, as: declared).isEmpty {
+          entity.relationships[place].deleteRule = old.deleteRule
+        }
+      }
+      if entity != given { redefine([entity]) }
+    }
+  }
+}
+
+extension StateReader {
+  /// Whether an object lacks a value of a property. O(objects) if none does.
+  fileprivate func lacks(_ property: PropertyNumber, _ entity: EntityNumber) throws -> Bool {
+    var isFound = false
+    try forEachValue(of: property, entity) { _, value in
+      isFound = value.isNull
+      return !isFound
+    }
+    return isFound
+  }
+}
