@@ -124,7 +124,7 @@ struct SecondReaderTests {
 }
 
 /// Runs the second reader.
-private enum SecondReader {
+enum SecondReader {
   static let isHere = (try? run(["--version"]).status) == 0
 
   /// The paths of all stores in Fixtures.
@@ -162,7 +162,7 @@ private enum SecondReader {
     return lines.joined(separator: "\n") + "\n"
   }()
 
-  private static func change(_ kind: String, _ id: String, _ set: String) -> String {
+  static func change(_ kind: String, _ id: String, _ set: String) -> String {
     #"{"author":"Ann","changes":[{"op":"\#(kind)","entity":"Person","id":"\#(id)","#
       + #""set":{\#(set)}}]}"#
   }

@@ -127,10 +127,15 @@ package enum FieldContent: Sendable {
     case .number(let number): "\(words) \(number)"
     case .whole(let number): "\(words) \(number)"
     case .text(let text), .word(let text): "\(words) \(text)"
-    case .value(let value, _): "\(words) \(value.conditionText)"
-    case .values(let values, _):
-      "\(words) \(values.map(\.conditionText).joined(separator: " "))"
+    case .value(let value, let type): "\(words) \(FieldContent.text(of: value, as: type))"
+    case .values(let values, let type):
+      "\(words) \(values.map { FieldContent.text(of: $0, as: type) }.joined(separator: " "))"
     }
+  }
+
+  /// A value as text. Where its type is known, a decimal or a day is written plainly.
+  private static func text(of value: Value, as type: AttributeType) -> String {
+    type == .decimal || type == .day ? value.plainText : value.conditionText
   }
 }
 

@@ -1,9 +1,12 @@
 import Annals
 import AnnalsEngine
 import AnnalsFormat
+import AnnalsInspection
 import AnnalsLog
 import AnnalsModel
+import AnnalsSalvage
 import AnnalsStorage
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -83,6 +86,54 @@ import Testing
       let copy = try After.store(file, [After.split(runs), After.dates(runs)])
       #expect(runs.list.isEmpty && copy.migrations.map(\.name) == names)
       #expect(try copy.snapshot().objects(of: After.Note.self).count == 2)
+      #expect(try copy.problems().isEmpty)
+    }
+  }
+
+  @Test func erasuresKeepThem() throws {
+    let (file, store) = try migrated()
+    let person = try store.snapshot().objects(of: "Person")[0].id
+    try store.erase(person, properties: ["name"], reason: "asked")
+    #expect(store.migrations.map(\.number) == [3, 4])
+    // What a migration moved is where it moved to.
+    #expect(try store.snapshot().objects(of: After.Person.self)[0].value.first == "Ada")
+    #expect(try store.snapshot(at: 2).object(person)?["name"].isErased == true)
+    try store.erase(person, reason: "asked")
+    try store.close()
+    try expectMade(file, [true, true])
+  }
+
+  @Test func backupsHaveThem() throws {
+    for pruned in [false, true] {
+      let folder = try TemporaryFolder()
+      let (_, store) = try migrated()
+      if pruned { try store.prune(store.prunePlan(before: 4)) }
+      try store.backup(to: folder.path("copy.annals"))
+      try expectMade(.file(folder.path("copy.annals")), [!pruned, true])
+    }
+  }
+
+  /// Whichever frame is lost, they are made; only the transactions of those in a gap are not known.
+  @Test func salvagesKeepThem() throws {
+    let (file, store) = try migrated()
+    try store.write { try $0.insert(After.Person(id: 3, first: "Eve", last: "E")) }
+    // Its directory names them.
+    try store.checkpoint()
+    try store.close()
+    let bytes = try file.fileSystem.contents(of: file.path)
+    let regions = try file.fileSystem.regions(of: file.path).filter {
+      $0.frame.map { $0.header.kind == .transaction || $0.header.kind == .block } ?? false
+    }
+    #expect(regions.count == 5)
+    for region in regions {
+      let location = memoryFile()
+      try location.fileSystem.put(bytes, at: location.path)
+      try location.fileSystem.flip(4, at: region.offset + 30, of: location.path)
+      _ = try Store.salvage(location, to: "/saved.annals")
+      let saved = StoreLocation(fileSystem: location.fileSystem, path: "/saved.annals")
+      let runs = After.Runs()
+      let copy = try After.store(saved, [After.split(runs), After.dates(runs)])
+      #expect(runs.list.isEmpty && copy.migrations.map(\.name) == names, "\(region.offset)")
       #expect(try copy.problems().isEmpty)
     }
   }
