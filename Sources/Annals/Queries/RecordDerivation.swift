@@ -2,6 +2,7 @@ import AnnalsEngine
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
+import Foundation
 
 /// How the store computes a property of a record: `Property("eventCount",
 /// \.eventCount).derived(.count(\.events))`.
@@ -19,7 +20,7 @@ public struct RecordDerivation<R: Record, V: AttributeValue>: Sendable {
   private static func over<S: Record, P>(
     _ list: any KeyPath<R, [Reference<S>]> & Sendable,
     _ value: any KeyPath<S, P> & Sendable,
-    _ valueOfNone: Value? = nil, _ make: @escaping @Sendable (String, String) -> Derivation
+    _ make: @escaping @Sendable (String, String) -> Derivation, ofNone valueOfNone: Value? = nil
   ) -> Self {
     Self(valueOfNone) {
       make(R.entity.propertyName(of: list), S.entity.propertyName(of: value))
@@ -29,7 +30,7 @@ public struct RecordDerivation<R: Record, V: AttributeValue>: Sendable {
   private static func over<S: Record, P>(
     _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable,
     _ value: any KeyPath<S, P> & Sendable,
-    _ valueOfNone: Value? = nil, _ make: @escaping @Sendable (String, String) -> Derivation
+    _ make: @escaping @Sendable (String, String) -> Derivation, ofNone valueOfNone: Value? = nil
   ) -> Self {
     Self(valueOfNone) {
       make(R.self[keyPath: inverse].pathName, S.entity.propertyName(of: value))
@@ -66,14 +67,14 @@ extension RecordDerivation where V.Required: BinaryInteger {
   public static func sum<S: Record, P: AttributeValue>(
     _ list: any KeyPath<R, [Reference<S>]> & Sendable, _ value: any KeyPath<S, P> & Sendable
   ) -> RecordDerivation where P.Required: BinaryInteger {
-    over(list, value, .int(0)) { .sum($0, of: $1) }
+    over(list, value, Derivation.sum, ofNone: .int(0))
   }
 
   /// The sum of a property of the objects that refer to this one; 0 for none.
   public static func sum<S: Record, P: AttributeValue>(
     _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable, _ value: any KeyPath<S, P> & Sendable
   ) -> RecordDerivation where P.Required: BinaryInteger {
-    over(inverse, value, .int(0)) { .sum($0, of: $1) }
+    over(inverse, value, Derivation.sum, ofNone: .int(0))
   }
 }
 
@@ -82,14 +83,32 @@ extension RecordDerivation where V.Required: BinaryFloatingPoint {
   public static func sum<S: Record, P: AttributeValue>(
     _ list: any KeyPath<R, [Reference<S>]> & Sendable, _ value: any KeyPath<S, P> & Sendable
   ) -> RecordDerivation where P.Required: BinaryFloatingPoint {
-    over(list, value, .double(0)) { .sum($0, of: $1) }
+    over(list, value, Derivation.sum, ofNone: .double(0))
   }
 
   /// The sum of a property of the objects that refer to this one; 0 for none.
   public static func sum<S: Record, P: AttributeValue>(
     _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable, _ value: any KeyPath<S, P> & Sendable
   ) -> RecordDerivation where P.Required: BinaryFloatingPoint {
-    over(inverse, value, .double(0)) { .sum($0, of: $1) }
+    over(inverse, value, Derivation.sum, ofNone: .double(0))
+  }
+}
+
+extension RecordDerivation where V.Required == Decimal {
+  /// The exact sum of decimals of the objects in a to-many relationship; 0 for none.
+  ///
+  /// A commit throws `.tooLarge` if it has more than 38 digits.
+  public static func sum<S: Record, P: AttributeValue>(
+    _ list: any KeyPath<R, [Reference<S>]> & Sendable, _ value: any KeyPath<S, P> & Sendable
+  ) -> RecordDerivation where P.Required == Decimal {
+    over(list, value, Derivation.sum, ofNone: .decimal(RawDecimal.zero))
+  }
+
+  /// The exact sum of decimals of the objects that refer to this one; 0 for none.
+  public static func sum<S: Record, P: AttributeValue>(
+    _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable, _ value: any KeyPath<S, P> & Sendable
+  ) -> RecordDerivation where P.Required == Decimal {
+    over(inverse, value, Derivation.sum, ofNone: .decimal(RawDecimal.zero))
   }
 }
 
@@ -98,46 +117,79 @@ extension RecordDerivation where V == Double? {
   /// is an optional.
   public static func average<S: Record, P: AttributeValue>(
     _ list: any KeyPath<R, [Reference<S>]> & Sendable, _ value: any KeyPath<S, P> & Sendable
-  ) -> RecordDerivation where P.Required: Numeric {
-    over(list, value) { .average($0, of: $1) }
+  ) -> RecordDerivation where P.Required: BinaryInteger {
+    over(list, value, Derivation.average)
   }
 
   /// The mean of a property of the objects that refer to this one; nil for none.
   public static func average<S: Record, P: AttributeValue>(
     _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable, _ value: any KeyPath<S, P> & Sendable
-  ) -> RecordDerivation where P.Required: Numeric {
-    over(inverse, value) { .average($0, of: $1) }
+  ) -> RecordDerivation where P.Required: BinaryInteger {
+    over(inverse, value, Derivation.average)
+  }
+
+  /// The mean of a property of the objects in a to-many relationship; nil for none, so the property
+  /// is an optional.
+  public static func average<S: Record, P: AttributeValue>(
+    _ list: any KeyPath<R, [Reference<S>]> & Sendable, _ value: any KeyPath<S, P> & Sendable
+  ) -> RecordDerivation where P.Required: BinaryFloatingPoint {
+    over(list, value, Derivation.average)
+  }
+
+  /// The mean of a property of the objects that refer to this one; nil for none.
+  public static func average<S: Record, P: AttributeValue>(
+    _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable, _ value: any KeyPath<S, P> & Sendable
+  ) -> RecordDerivation where P.Required: BinaryFloatingPoint {
+    over(inverse, value, Derivation.average)
+  }
+}
+
+extension RecordDerivation where V == Decimal? {
+  /// The mean of decimals of the objects in a to-many relationship, rounded to 38 digits; nil for
+  /// none, so the property is an optional.
+  public static func average<S: Record, P: AttributeValue>(
+    _ list: any KeyPath<R, [Reference<S>]> & Sendable, _ value: any KeyPath<S, P> & Sendable
+  ) -> RecordDerivation where P.Required == Decimal {
+    over(list, value, Derivation.average)
+  }
+
+  /// The mean of decimals of the objects that refer to this one, rounded to 38 digits; nil for
+  /// none.
+  public static func average<S: Record, P: AttributeValue>(
+    _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable, _ value: any KeyPath<S, P> & Sendable
+  ) -> RecordDerivation where P.Required == Decimal {
+    over(inverse, value, Derivation.average)
   }
 }
 
 extension RecordDerivation {
-  /// The least value of a property of the objects in a to-many relationship, of numbers or dates;
-  /// nil for none, so the property is an optional.
+  /// The least value of a property of the objects in a to-many relationship, of numbers, dates or
+  /// days; nil for none, so the property is an optional.
   public static func min<S: Record, P: AttributeValue>(
     _ list: any KeyPath<R, [Reference<S>]> & Sendable, _ value: any KeyPath<S, P> & Sendable
   ) -> RecordDerivation where V == P.Required?, P.Required: Comparable {
-    over(list, value) { .minimum($0, of: $1) }
+    over(list, value, Derivation.minimum)
   }
 
   /// The least value of a property of the objects that refer to this one; nil for none.
   public static func min<S: Record, P: AttributeValue>(
     _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable, _ value: any KeyPath<S, P> & Sendable
   ) -> RecordDerivation where V == P.Required?, P.Required: Comparable {
-    over(inverse, value) { .minimum($0, of: $1) }
+    over(inverse, value, Derivation.minimum)
   }
 
   /// The greatest value of a property of the objects in a to-many relationship; nil for none.
   public static func max<S: Record, P: AttributeValue>(
     _ list: any KeyPath<R, [Reference<S>]> & Sendable, _ value: any KeyPath<S, P> & Sendable
   ) -> RecordDerivation where V == P.Required?, P.Required: Comparable {
-    over(list, value) { .maximum($0, of: $1) }
+    over(list, value, Derivation.maximum)
   }
 
   /// The greatest value of a property of the objects that refer to this one; nil for none.
   public static func max<S: Record, P: AttributeValue>(
     _ inverse: any KeyPath<R.Type, Inverse<S, R>> & Sendable, _ value: any KeyPath<S, P> & Sendable
   ) -> RecordDerivation where V == P.Required?, P.Required: Comparable {
-    over(inverse, value) { .maximum($0, of: $1) }
+    over(inverse, value, Derivation.maximum)
   }
 }
 
@@ -156,103 +208,5 @@ extension String {
   /// The text without case and accents, as `.derived(.normalized(\.title))` stores it.
   public var normalizedForSearch: String {
     Value.normalized(self, removingDiacritics: String.removingDiacritics)
-  }
-}
-
-extension Property where R: Record, V: AttributeValue {
-  /// Has the store compute the property: `.derived(.count(\.events))`.
-  ///
-  /// The value is computed when a transaction ends, and recorded with it like any other: it can be
-  /// indexed, sorted and searched by, and past states have it. A record that is inserted must have
-  /// some value, which is ignored; an update that changes it is refused with `.invalidChange`.
-  /// Opening a store with objects computes it for all of them.
-  ///
-  /// Without it, a property that the store derives stays derived; `notDerived()` ends that. Traps
-  /// for a relationship.
-  public func derived(_ derivation: RecordDerivation<R, V>) -> Property {
-    deriving(derivation.derivation, nil, derivation.valueOfNone)
-  }
-
-  /// Has a function compute the property from other properties of the record:
-  ///
-  ///     Property("name", \.name).derived(version: 1, from: \.first, \.last) { "\($0) \($1)" }
-  ///
-  /// The function must depend on its arguments alone. Raise the version when it changes: opening
-  /// the store then computes all objects anew. Whoever lacks the function, or has it in a lower
-  /// version, cannot change what it reads. Traps for a version below 1, and for a relationship.
-  public func derived<each P: AttributeValue>(
-    version: Int, from inputs: repeat any KeyPath<R, each P> & Sendable,
-    by function: @escaping @Sendable (repeat each P) -> V
-  ) -> Property {
-    guard version > 0 else { stop("the version of the function of \(definition.name) is below 1") }
-    let known = (repeat each inputs)
-    let names: @Sendable () -> [String] = {
-      var names: [String] = []
-      for input in repeat each known { names.append(R.entity.propertyName(of: input)) }
-      return names
-    }
-    let value = DerivedFunction(version: Int64(version)) {
-      (values, store) throws(AnnalsError) in
-      var inputs = FunctionInputs(values, store)
-      let read = (repeat inputs.next((each P).self))
-      guard inputs.areWhole else {
-        if inputs.lacksOne { return .null }
-        throw AnnalsError(
-          .unreadableRecord,
-          "the function of a derived property of \(R.entity.name) takes other types than the store "
-            + "has")
-      }
-      return Value.whole(function(repeat (each read).unsafelyUnwrapped))
-    }
-    return deriving({ .function(version: Int64(version), from: names()) }, value, nil)
-  }
-
-  /// Declares that the store no longer computes the property. It keeps its values, and can be set.
-  public func notDerived() -> Property { deriving({ .removed }, nil, nil) }
-
-  private func deriving(
-    _ derivation: @escaping @Sendable () -> Derivation, _ function: DerivedFunction?,
-    _ valueOfNone: Value?
-  ) -> Property {
-    guard definition.relationship == nil else {
-      stop("\(definition.name) is derived, and is a relationship")
-    }
-    var copy = self
-    copy.definition.derivation = derivation
-    copy.definition.function = function
-    let isBare = !definition.attribute.isOptional && definition.attribute.defaultValue == nil
-    if isBare { copy.definition.attribute.defaultValue = valueOfNone }
-    return copy
-  }
-}
-
-/// The arguments of a function, one after the other.
-private struct FunctionInputs {
-  private var values: ArraySlice<Value>
-  private let store: RawUUID
-  /// Whether all were read so far.
-  private(set) var areWhole = true
-  /// Whether one that must have a value has none.
-  private(set) var lacksOne = false
-
-  init(_ values: [Value], _ store: RawUUID) {
-    self.values = values[...]
-    self.store = store
-  }
-
-  mutating func next<P: AttributeValue>(_ type: P.Type) -> P? {
-    let value = values.popFirst() ?? .null
-    var result: P?
-    if P._isRelationship {
-      result = P._read(
-        value.targets.map { ObjectID(store: store, entity: $0.entity, row: $0.row) })
-    } else {
-      result = value.decoded(as: type)
-    }
-    if result == nil {
-      areWhole = false
-      if value.isNull { lacksOne = true }
-    }
-    return result
   }
 }

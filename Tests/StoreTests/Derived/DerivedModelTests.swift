@@ -4,8 +4,11 @@ import AnnalsStorage
 import AnnalsTestSupport
 import Testing
 
+@testable import AnnalsExchange
+
 /// Random graphs with derived attributes of every kind, against a naive computation: writes,
-/// deletions by rules, merges, reverts, undo, past states, reopening.
+/// deletions by rules that cascade, clear and deny, merges, reverts, undo, imports of exports and
+/// of lines, past states, reopening.
 @Suite struct DerivedModelTests {
   @Test(arguments: 1...8) func valuesAreThoseOfTheNaiveComputation(_ seed: Int) throws {
     var run = try DerivedRun(seed: UInt64(seed))
@@ -15,10 +18,13 @@ import Testing
 }
 
 private struct DerivedRun {
-  private let file = memoryFile()
+  private var file = memoryFile()
   private var store: Store
   private var random: SeededRandom
   private let seed: UInt64
+  private var copies = 0
+  /// The row of the first object of the last line that was imported.
+  private var importedRow: Int64 = 10_000
 
   static let schema = Schema {
     Entity("Node") {
@@ -37,7 +43,9 @@ private struct DerivedRun {
       // Of a derived attribute, of other objects.
       Attribute("deep", .int64, derived: .sum("parts", of: "sum"))
       Attribute("deepest", .int64, derived: .maximum("kids", of: "deep"))
+      Attribute("pledged", .int64, derived: .count("pledges"))
       Relationship("owner", to: "Node", onDelete: .cascade, inverse: "kids")
+      Relationship("lender", to: "Node", onDelete: .deny, inverse: "pledges")
       Relationship("parts", to: "Node", isToMany: true, isOrdered: true, onDelete: .keep)
       Relationship(
         "wholes", to: "Node", isToMany: true, onDelete: .nullify, inverse: "whole")
@@ -52,12 +60,14 @@ private struct DerivedRun {
   }
 
   mutating func step() throws {
-    switch random.below(12) {
+    switch random.below(14) {
     case 0: try reopen()
     case 1, 2: try merge()
     case 3: try attempt { try $0.revert($0.token.number) }
     case 4: try attempt { _ = try $0.undo(author: "ann") }
     case 5: try attempt { _ = try $0.redo(author: "ann") }
+    case 6: try goOnInACopy()
+    case 7: try importLine()
     default:
       var random = random
       try attempt { try $0.write(author: "ann") { try DerivedRun.edit($0, &random) } }
@@ -72,6 +82,7 @@ private struct DerivedRun {
   mutating func end() throws {
     try reopen()
     try demand(store.token.number > 40, "only \(store.token.number) transactions")
+    try demand(copies > 2, "only \(copies) copies")
   }
 
   private mutating func reopen() throws {
@@ -79,6 +90,41 @@ private struct DerivedRun {
     store = try Store(file, schema: DerivedRun.schema, environment: .fixed())
     let problems = try store.problems()
     try demand(problems.isEmpty, "seed \(seed): \(problems)")
+  }
+
+  /// Goes on in a store that an export of this one was imported into.
+  private mutating func goOnInACopy() throws {
+    var bytes: ContiguousArray<UInt8> = []
+    var export = HistoryExport(store, after: store.base.number, through: store.token.number)
+    try export.write(to: { bytes += $0 })
+    file = memoryFile()
+    let reading = HistoryImport(
+      MemorySource(bytes), into: file, options: .deferred,
+      environment: .fixed(seed: seed &+ UInt64(store.token.number)))
+    while try reading.next() {}
+    let before = try store.snapshot().objects(of: "Node").map(\.dictionary)
+    store = try #require(reading.store)
+    try demand(store.snapshot().objects(of: "Node").map(\.dictionary) == before, "seed \(seed)")
+    copies += 1
+  }
+
+  /// Imports a line that gives values of which others are derived.
+  private mutating func importLine() throws {
+    let number = random.below(100)
+    importedRow += 1_000
+    let row = #"{"$row":\#(importedRow)}"#
+    var changes = [
+      #"{"op":"insert","entity":"Node","row":\#(importedRow),"#
+        + #""set":{"name":"FOG","amount":\#(number)}}"#
+    ]
+    if random.below(2) == 0 {
+      changes.append(
+        #"{"op":"insert","entity":"Node","row":\#(importedRow + 1),"#
+          + #""set":{"owner":\#(row),"lender":\#(row),"parts":[\#(row),\#(row)],"amount":3}}"#)
+    }
+    let line = #"{"changes":[\#(changes.joined(separator: ","))]}"#
+    let reading = HistoryImport(MemorySource(Array(line.utf8)), into: store)
+    while try reading.next() {}
   }
 
   /// Conflicts, and rules that deny something, are none of this test's business.
@@ -125,7 +171,7 @@ private struct DerivedRun {
   ) -> [String: Value] {
     let references = nodes.map { ObjectReference($0.objectID) }
     var values: [String: Value] = [:]
-    for name in ["name", "amount", "weight", "day", "owner", "parts", "wholes"]
+    for name in ["name", "amount", "weight", "day", "owner", "lender", "parts", "wholes"]
     where random.below(3) == 0 {
       let some = (0..<random.below(4)).compactMap { _ in references.randomElement(using: &random) }
       let number = random.below(1_000) - 500
@@ -135,7 +181,7 @@ private struct DerivedRun {
         case "amount": random.below(4) == 0 ? .null : .int(Int64(number))
         case "weight": random.below(4) == 0 ? .null : .double(Double(number) * 0.1)
         case "day": random.below(4) == 0 ? .null : .date(Timestamp(microseconds: Int64(number)))
-        case "owner": some.first.map(Value.object) ?? .null
+        case "owner", "lender": some.first.map(Value.object) ?? .null
         default: some.isEmpty ? .null : .objects(some)
         }
     }
@@ -154,6 +200,7 @@ private struct DerivedRun {
       let parts = node["parts"].targets.compactMap { byRow[$0.row] }
       let wanted: [String: Value] = [
         "key": .string(DerivedRun.keys[node["name"].word] ?? node["name"].word),
+        "pledged": .int(Int64(nodes.count { $0["lender"].targets.contains(own) })),
         "children": .int(Int64(kids.count)), "size": .int(Int64(parts.count)),
         "sum": .int(kids.compactMap { $0["amount"].int }.reduce(0, +)),
         "heavy": .double(parts.compactMap { $0["weight"].real }.reduce(0, +)),
