@@ -68,6 +68,7 @@ package struct SalvageRun {
       let first = survey.runs.first?.firstTimestamp
       header = FileHeader(
         store: makeUUID(), generation: 1, base: 0, created: first ?? salvaged)
+      header.features = survey.announced
       report.hasNewIdentity = true
     }
     header.base = base.number

@@ -230,10 +230,13 @@ import Testing
     func deed(_ transaction: NumbersWorld.Transaction, _ isBack: Bool) -> String {
       let there = isBack ? ChangeKind.insert : .delete
       let back = isBack ? ChangeKind.delete : .insert
+      let again = isBack ? "" : " again"
       return [
-        (transaction.count(there), "deletes"), (transaction.count(.update), "sets back"),
-        (transaction.count(back), "revives"),
-      ].filter { $0.0 > 0 }.map { "\($0.1) \(counted($0.0, "object"))" }.joined(separator: ", ")
+        (transaction.count(there), "deletes"),
+        (transaction.count(.update), isBack ? "sets back" : "changes"),
+        (transaction.count(back), isBack ? "revives" : "inserts"),
+      ].filter { $0.0 > 0 }.map { "\($0.1) \(counted($0.0, "object"))\(again)" }
+        .joined(separator: ", ")
     }
     for number in 1...head {
       let run = folder.run("revert", "@n.annals", "\(number)")

@@ -30,9 +30,9 @@ import Testing
     let log = folder.run("log", "@p.annals", "-n", "1").output
     #expect(log.contains("\n    undoes 2\n    oops\n"), "\(log)")
     let redry = folder.run("redo", "@p.annals", "--author", "ann", "--dry-run")
-    #expect(redry.output == "redoing transaction 4 sets back 1 object\n", "\(redry)")
+    #expect(redry.output == "redoing transaction 4 changes 1 object again\n", "\(redry)")
     let redone = folder.run("redo", "@p.annals", "--author", "ann")
-    #expect(redone.output == "redoing transaction 4 sets back 1 object\ntransaction 5\n")
+    #expect(redone.output == "redoing transaction 4 changes 1 object again\ntransaction 5\n")
     #expect(title(folder).contains("Mist"))
     let lines = folder.run("log", "@p.annals", "--oneline").output
     #expect(lines.contains("  ann  redoes 4: ~ Post/a\n"), "\(lines)")

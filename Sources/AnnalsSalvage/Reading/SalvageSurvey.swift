@@ -66,10 +66,10 @@ package struct SalvageSurvey: Sendable {
   package private(set) var slotHead: Int64 = 0
   /// The greatest durable mark of a slot that names this head.
   package private(set) var slotMark: UInt64 = 0
-  /// What only a newer version can read, in words, and the offset of its frame; nil if there is
-  /// nothing.
-  package private(set) var newerForm: (what: String, offset: UInt64)?
-  /// The features announced in slots and frames.
+  /// A kind of frame that only a newer version can read; nil if there is none.
+  package private(set) var newerKind: UInt8?
+  /// The features announced in slots and frames, and those that readable contents use: what
+  /// announced these may be lost.
   package private(set) var announced = Features.none
   /// Required features that only a newer version knows, and the offset of the header, slot or frame
   /// that names them; nil if there are none.
@@ -124,7 +124,10 @@ package struct SalvageSurvey: Sendable {
       }
       if kind != .largeValue { pieces.open = nil }
       switch kind.role {
-      case .transactions, .chunk, .unknown: break
+      case .transactions, .unknown: break
+      case .chunk:
+        announced.formUnion(
+          try walk.withPayload(of: frame, at: region.offset) { Features(usedByChunk: $0) })
       case .announcement:
         note(
           try walk.decode(frame, in: region, Features.init(announcement:flags:)), at: region.offset)
@@ -153,13 +156,10 @@ package struct SalvageSurvey: Sendable {
         let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
           try CheckpointDirectory.decode(payload)
         }
-        let directory: CheckpointDirectory
-        switch decoded {
-        case .success(let whole): directory = whole
-        case .failure(let fault):
-          note(fault, at: region.offset)
-          continue
-        }
+        guard case .success(let directory) = decoded else { continue }
+        announced.formUnion(
+          Features(definedBy: directory.schema.entities.map(EntityChange.init)))
+        if !directory.migrations.isEmpty { announced.formUnion(.migrations) }
         side = directory.side
         if directory.isBase { tombstones = directory.tombstones }
         checkpoints.append(
@@ -265,6 +265,7 @@ package struct SalvageSurvey: Sendable {
   private mutating func note(
     _ batch: ChangeBatch, at offset: UInt64, _ lost: (bytes: Range<UInt64>, reason: String)?
   ) {
+    announced.formUnion(Features(usedBy: batch))
     for record in batch.transactions where record.part == 0 {
       if let last = runs.indices.last, runs[last].last == record.firstNumber - 1 {
         runs[last].last = record.number

@@ -37,9 +37,12 @@ struct UndoOptions: ParsableArguments {
   }
 
   private func write(_ plan: UndoPlan, _ console: Console) throws {
+    let again = plan.isRedo ? " again" : ""
     let counts = [
-      (plan.deletions, "deletes"), (plan.updates, "sets back"), (plan.revivals, "revives"),
-    ].filter { $0.0 > 0 }.map { "\($0.1) \(Numerals.counted($0.0, "object"))" }
+      (plan.deletions, "deletes", again),
+      (plan.updates, plan.isRedo ? "changes" : "sets back", again),
+      (plan.revivals, plan.isRedo ? "inserts" : "revives", again),
+    ].filter { $0.0 > 0 }.map { "\($0.1) \(Numerals.counted($0.0, "object"))\($0.2)" }
     let what = counts.isEmpty ? "changes nothing" : counts.joined(separator: ", ")
     try console.output.line("\(plan.isRedo ? "redoing" : "undoing") \(plan.step) \(what)")
     for conflict in plan.conflicts { try console.output.line("    \(conflict)") }
