@@ -13,8 +13,7 @@ extension Store {
     path: String, records: any Record.Type..., migrations: [Migration],
     options: StoreOptions = StoreOptions(), environment: StoreEnvironment = .system
   ) throws(AnnalsError) -> MigrationPlan {
-    try reading(.file(path), options, environment).migrationPlan(
-      Schema(records: records), Schema.edits(of: records), migrations)
+    try reading(.file(path), options, environment).plan(migrations, for: records)
   }
 
   /// As the other form, with a schema by names.
@@ -30,7 +29,12 @@ extension Store {
   public func migrationPlan(
     records: any Record.Type..., migrations: [Migration]
   ) -> MigrationPlan {
-    migrationPlan(Schema(records: records), Schema.edits(of: records), migrations)
+    plan(migrations, for: records)
+  }
+
+  private func plan(_ migrations: [Migration], for records: [any Record.Type]) -> MigrationPlan {
+    Schema.declare(records, in: version.records.bindings.functions)
+    return migrationPlan(Schema(records: records), Schema.edits(of: records), migrations)
   }
 
   /// As the other form, with a schema by names.
