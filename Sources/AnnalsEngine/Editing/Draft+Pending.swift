@@ -23,7 +23,8 @@ extension Draft {
     _ = try draft.apply(rules.deletes)
     try draft.derive(rules.derivations)
     do throws(StateFault) { try draft.checkUniqueness() } catch { throw AnnalsError(error) }
-    var validation = ChangeValidation(draft, by: rules)
+    var validation = ChangeValidation(state: draft.reader.state, largeValues: largeValues)
+    validation.earlier = earlier
     let batch = try draft.netChanges()
     for change in batch.changes { _ = try validation.check(change, in: batch) }
     let known = draft.violations

@@ -3,6 +3,22 @@ import AnnalsModel
 import AnnalsTestSupport
 import Testing
 
+private struct Item: Record {
+  var name: String
+  static let entity = RecordEntity("Item", Item.init, Property("name", \.name).unique())
+}
+
+private struct Holder: Record {
+  var name: String
+  var kept: [Reference<Item>]
+  var plain: [Reference<Item>]
+  var one: Reference<Item>?
+  static let entity = RecordEntity(
+    "Holder", Holder.init, Property("name", \.name).unique(),
+    Property("kept", \.kept).onDelete(.keep), Property("plain", \.plain).onDelete(.nullify),
+    Property("one", \.one).onDelete(.keep))
+}
+
 /// What a context has taken back, or has been through, leaves no trace in what is saved.
 @Suite struct EditingTracesTests {
   private enum Act: CaseIterable {
@@ -100,6 +116,89 @@ import Testing
       try lab.form.redo()
       #expect(lab.form.hasChanges, "\(value)")
       lab.form.rollback()
+    }
+  }
+
+  // MARK: A refresh before the save
+
+  private enum Own: CaseIterable {
+    case append, removeFirst, replace, rename
+
+    func run(_ holder: EditableObject<Holder>, _ items: [Reference<Item>]) {
+      switch self {
+      case .append:
+        holder.kept.append(items[2])
+        holder.plain.append(items[2])
+      case .removeFirst:
+        holder.kept.removeFirst()
+        holder.plain.removeFirst()
+      case .replace: holder.one = items[2]
+      case .rename: holder.name = "mine"
+      }
+    }
+  }
+
+  private enum Theirs: CaseIterable {
+    case deleteFirst, deleteSecond, deleteThird, clear, deleteHolder, deleteHolderAndFirst
+
+    func run(_ tx: WriteTransaction, _ holder: ObjectID, _ items: [ObjectID]) throws {
+      switch self {
+      case .deleteFirst: try tx.delete(items[0])
+      case .deleteSecond: try tx.delete(items[1])
+      case .deleteThird: try tx.delete(items[2])
+      case .clear: try tx.update(holder, ["kept": .null, "plain": .null, "one": .null])
+      case .deleteHolder: try tx.delete(holder)
+      case .deleteHolderAndFirst:
+        try tx.delete(holder)
+        try tx.delete(items[0])
+      }
+    }
+  }
+
+  private func saved(
+    _ own: Own, _ theirs: Theirs, _ policy: MergePolicy?, refreshes: Bool
+  ) throws -> String {
+    let store = try Store(.memory, records: Item.self, Holder.self, environment: .fixed())
+    let (holder, items) = try store.write { tx in
+      let items = try ["a", "b", "c"].map { try tx.insert(Item(name: $0)) }
+      let some = items.prefix(2).map(\.reference)
+      let holder = try tx.insert(Holder(name: "h", kept: some, plain: some, one: some[0]))
+      return (holder.objectID, items)
+    }
+    let form = try EditingContext(store)
+    let edited = try #require(try form.object(Holder.self, holder) as EditableObject<Holder>?)
+    own.run(edited, items.map(\.reference))
+    try store.write { try theirs.run($0, holder, items.map(\.objectID)) }
+    var isValid: Bool?
+    do {
+      if refreshes {
+        try form.refresh(merging: policy)
+        isValid = try form.validate().isEmpty
+        try form.save()
+      } else {
+        try form.save(merging: policy)
+      }
+    } catch let error as AnnalsError {
+      #expect(isValid != true, "\(own), \(theirs): \(error)")
+      return "\(error.code)"
+    }
+    // What validates is what can be saved.
+    #expect(isValid != false, "\(own), \(theirs), \(policy.map { "\($0)" } ?? "-")")
+    #expect(try store.problems() == [], "\(own), \(theirs)")
+    guard let found = try store.snapshot().object(Holder.self, holder) else { return "gone" }
+    let rows = [found.kept, found.plain].map { $0.map(\.objectID.row).sorted() }
+    return "\(found.name) \(rows) \(found.one?.objectID.row ?? 0)"
+  }
+
+  @Test func aRefreshBeforeTheSaveChangesNothing() throws {
+    for own in Own.allCases {
+      for theirs in Theirs.allCases {
+        for policy in [nil] + MergePolicy.allCases.map(Optional.some) {
+          let wanted = try saved(own, theirs, policy, refreshes: false)
+          let found = try saved(own, theirs, policy, refreshes: true)
+          #expect(found == wanted, "\(own), \(theirs), \(policy.map { "\($0)" } ?? "-")")
+        }
+      }
     }
   }
 }
