@@ -12,6 +12,46 @@ import Testing
     text.split(separator: "\n").map(String.init)
   }
 
+  /// What `stat` says of each list, on a store with so many entities, authors and consumers.
+  @Test(arguments: [1, 4, 5, 6, 7, 8, 9, 10, 17]) func listsOfStat(_ count: Int) throws {
+    let folder = try CommandFolder()
+    let entities = (1...count).map {
+      Entity("E\($0)", attributes: [Attribute("a", .int64)])
+    }
+    let store = try Store(
+      path: folder.file("s.annals"), schema: Schema(entities: entities),
+      environment: folder.store)
+    for number in 1...count {
+      try store.write(author: "w\(number)") { tx in
+        for value in 0..<number { try tx.insert("E\(number)", ["a": .int(Int64(value))]) }
+      }
+      _ = try store.consumer("c\(number)", startingAfter: Int64(number))
+    }
+    try store.close()
+    let stat = lines(folder.run("stat", "@s.annals").output)
+    func told(_ name: String) -> String {
+      let line = stat.first { $0.hasPrefix(name.padded(right: 14)) } ?? ""
+      return String(line.dropFirst(14))
+    }
+    func list(_ most: Int, _ total: Int, _ separator: String, _ text: (Int) -> String) -> String {
+      let more = total > most ? "\(separator)… \(total - most) more" : ""
+      return (0..<min(most, total)).map(text).joined(separator: separator) + more
+    }
+    let objects = list(8, count, ", ") { "E\(count - $0) \(count - $0)" }
+    #expect(told("objects") == "\(count * (count + 1) / 2): \(objects)", "\(stat)")
+    let consumers = told("consumers").replacing(#/c\d+ at \d+(, \w+)?/#, with: "C")
+    #expect(consumers == "\(count): " + list(8, count, "; ") { _ in "C" }, "\(stat)")
+    // The transaction with the schema has no author.
+    let authors = told("authors").replacing(#/(w\d+|\(none\)) 1/#, with: "W")
+    #expect(authors == "\(count + 1): " + list(5, count + 1, ", ") { _ in "W" }, "\(stat)")
+    let shares = stat.drop { !$0.hasPrefix("bytes by property") }.dropFirst()
+    // One for each entity, and one for its attribute.
+    let total = 2 * count
+    #expect(shares.count == min(total, 8) + (total > 8 ? 1 : 0), "\(stat)")
+    let rest = shares.last.map { $0.contains("… \(total - 8) more ") } ?? false
+    #expect(rest == (total > 8), "\(stat)")
+  }
+
   /// What was removed from a list, put into it and moved in it: five of each, and how many more.
   @Test(arguments: [1, 4, 5, 6, 7]) func editsOfAList(_ count: Int) throws {
     let folder = try CommandFolder()
