@@ -66,7 +66,8 @@ extension Store {
     if let (what, offset) = survey.newerForm {
       throw AnnalsError(
         .newerVersion,
-        "\(path) is of a newer version: \(what). Nothing was written. Use a newer version of Annals",
+        "\(path) is of a newer version: \(what). Nothing was written. Use a newer version of "
+          + "Annals",
         offset: offset)
     }
     if survey.header != nil { return true }

@@ -113,10 +113,11 @@ import Testing
         + #""relationships":[{"name":"account","to":"Account"}]}]}"#
     }
     try folder.write(schema(#"{"of":"^Entry.account"}"#), to: "half.json")
-    let half = folder.run("import", "@h.annals", "--schema", "@half.json")
+    try folder.write("", to: "none.jsonl")
+    let half = folder.run("import", "@h.annals", "@none.jsonl", "--schema", "@half.json")
     #expect(half.status == .couldNotRun && half.errors.contains("has no `function`: count, sum"))
     try folder.write(schema(derived), to: "s.json")
-    let imported = folder.run("import", "@s.annals", "--schema", "@s.json")
+    let imported = folder.run("import", "@s.annals", "@none.jsonl", "--schema", "@s.json")
     #expect(imported.status == .done, "\(imported)")
     #expect(folder.run("put", "@s.annals", "Account/a").status == .done)
     for change in ["entries=5", "entries:=null"] {

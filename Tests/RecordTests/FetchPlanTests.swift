@@ -295,7 +295,8 @@ private struct Reading: Record {
         .hasPrefix("by index `code`: 2 of 1000 objects; not by"))
     #expect(try first(\.code == "c3" || \.code == "c4").hasPrefix("by index `code`: 2 of "))
     #expect(try first(.begins(\.place, with: "b")).hasPrefix("by index `place"))
-    #expect(try first(\.site == random.sites[3]).hasPrefix("by index `site, taken`: "))
+    // As many by the reference index, which is read alone.
+    #expect(try first(\.site == random.sites[3]).contains(" `site`: "))
     #expect(
       try first(.through(\.site, \.name == "site 7"))
         .contains("objects; each is asked: site.name == \"site 7\""))

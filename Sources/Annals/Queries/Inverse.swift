@@ -156,8 +156,8 @@ extension RecordQuery {
     }
   }
 
-  /// The rows that a fetch finds which says no more than to what object they refer, in id order; nil
-  /// if it says anything else, or as `rows` is. No plan is made.
+  /// The rows that a fetch finds which says no more than to what object they refer, in id order;
+  /// nil if it says anything else, or as `rows` is. No plan is made.
   func referrers(_ fetch: Fetch<R>) throws(AnnalsError) -> [Int64]? {
     guard let condition = fetch.condition, fetch.sortKeys.isEmpty, fetch.maximumCount == nil,
       fetch.skippedCount == 0, fetch.indexes == .automatic,

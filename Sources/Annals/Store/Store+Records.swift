@@ -43,6 +43,7 @@ extension Store {
     try self.init(
       location, creates: !options.isReadOnly, declaring: migrations.map(\.name), options: options,
       environment: environment)
+    // Whatever is written first, by whichever type: others may read it.
     Schema.declare(records, in: version.records.bindings.functions)
     try discardingIfUnused { () throws(AnnalsError) in
       try adopt(Schema(records: records), Schema.edits(of: records), migrations)

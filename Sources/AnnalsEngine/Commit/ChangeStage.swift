@@ -171,24 +171,3 @@ extension Draft {
       of: touched.list.count + whole)
   }
 }
-
-extension StoreWriter {
-  /// A validation with the cached rules, unless the draft changes the schema.
-  fileprivate func validation(of draft: Draft) -> ChangeValidation {
-    let isKnown = draft.changedEntities.isEmpty && knownRulesVersion == head.newestSchemaVersion
-    var validation = ChangeValidation(
-      state: draft.reader.state, largeValues: draft.largeValues,
-      knownRules: isKnown ? knownRules : [])
-    validation.allowsDangling = draft.origin.allowsDangling
-    validation.allowsMissing = draft.origin.allowsMissing
-    validation.isOfMigration = draft.origin.isMigration
-    validation.earlier = draft.earlier
-    return validation
-  }
-
-  /// Caches the rules that a validation of the newest schema prepared.
-  fileprivate func keepRules(of validation: ChangeValidation) {
-    knownRules = validation.rules
-    knownRulesVersion = head.newestSchemaVersion
-  }
-}

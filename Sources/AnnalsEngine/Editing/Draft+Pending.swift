@@ -23,8 +23,7 @@ extension Draft {
     _ = try draft.apply(rules.deletes)
     try draft.derive(rules.derivations)
     do throws(StateFault) { try draft.checkUniqueness() } catch { throw AnnalsError(error) }
-    var validation = ChangeValidation(state: draft.reader.state, largeValues: largeValues)
-    validation.earlier = earlier
+    var validation = ChangeValidation(draft, by: rules)
     let batch = try draft.netChanges()
     for change in batch.changes { _ = try validation.check(change, in: batch) }
     let known = draft.violations

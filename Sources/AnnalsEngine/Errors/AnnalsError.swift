@@ -130,7 +130,8 @@ extension AnnalsError {
     }
     var result = AnnalsError(
       .migrationFailed,
-      text + ". Nothing of it was recorded; correct it, and open the store again")
+      text + (text.hasSuffix("?") ? "" : ".")
+        + " Nothing of it was recorded; correct it, and open the store again")
     result.details = .thrown(error)
     return result
   }

@@ -66,8 +66,9 @@ package struct SalvageSurvey: Sendable {
   package private(set) var slotHead: Int64 = 0
   /// The greatest durable mark of a slot that names this head.
   package private(set) var slotMark: UInt64 = 0
-  /// A kind of frame that only a newer version can read; nil if there is none.
-  package private(set) var newerKind: UInt8?
+  /// What only a newer version can read, in words, and the offset of its frame; nil if there is
+  /// nothing.
+  package private(set) var newerForm: (what: String, offset: UInt64)?
   /// The features announced in slots and frames, and those that readable contents use: what
   /// announced these may be lost.
   package private(set) var announced = Features.none
@@ -131,40 +132,59 @@ package struct SalvageSurvey: Sendable {
       case .announcement:
         note(
           try walk.decode(frame, in: region, Features.init(announcement:flags:)), at: region.offset)
-      case .largeValue:
-        var assembly = pieces
-        let isLast = !frame.header.flags.contains(.continued)
-        let largeValue = try walk.withPayload(of: frame, at: region.offset) {
-          assembly.append($0, at: region.offset, isLast: isLast)
-        }
-        pieces = assembly
-        if let largeValue, largeValue.number > largeValues.last?.number ?? 0 {
-          largeValues.append(largeValue)
-        }
-      case .sideRecord:
-        let record = try walk.decode(frame, in: region) { (payload, flags) throws(DecodeFault) in
-          try SideRecord(payload, of: kind, flags: flags)
-        }
-        switch record {
-        case .success(let record): side.apply(record)
-        case .failure(let fault):
-          note(fault, at: region.offset)
-          noteUnreadable(kind, at: region.offset)
-        }
+      case .largeValue: try note(largeValue: frame, in: region, &walk, &pieces)
+      case .sideRecord: try note(sideRecord: frame, in: region, &walk)
       case .tombstones: tombstoneOffsets.append(region.offset)
-      case .checkpoint:
-        let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
-          try CheckpointDirectory.decode(payload)
-        }
-        guard case .success(let directory) = decoded else { continue }
-        announced.formUnion(
-          Features(definedBy: directory.schema.entities.map(EntityChange.init)))
-        if !directory.migrations.isEmpty { announced.formUnion(.migrations) }
-        side = directory.side
-        if directory.isBase { tombstones = directory.tombstones }
-        checkpoints.append(
-          Checkpoint(offset: region.offset, number: directory.number, isBase: directory.isBase))
+      case .checkpoint: try note(checkpoint: frame, in: region, &walk)
       }
+    }
+  }
+
+  private mutating func note(
+    largeValue frame: WalkedFrame, in region: FileRegion, _ walk: inout FileWalk,
+    _ pieces: inout PieceAssembly
+  ) throws(StorageError) {
+    var assembly = pieces
+    let isLast = !frame.header.flags.contains(.continued)
+    let largeValue = try walk.withPayload(of: frame, at: region.offset) {
+      assembly.append($0, at: region.offset, isLast: isLast)
+    }
+    pieces = assembly
+    if let largeValue, largeValue.number > largeValues.last?.number ?? 0 {
+      largeValues.append(largeValue)
+    }
+  }
+
+  private mutating func note(
+    sideRecord frame: WalkedFrame, in region: FileRegion, _ walk: inout FileWalk
+  ) throws(StorageError) {
+    let kind = frame.header.kind
+    let record = try walk.decode(frame, in: region) { (payload, flags) throws(DecodeFault) in
+      try SideRecord(payload, of: kind, flags: flags)
+    }
+    switch record {
+    case .success(let record): side.apply(record)
+    case .failure(let fault):
+      note(fault, at: region.offset)
+      noteUnreadable(kind, at: region.offset)
+    }
+  }
+
+  private mutating func note(
+    checkpoint frame: WalkedFrame, in region: FileRegion, _ walk: inout FileWalk
+  ) throws(StorageError) {
+    let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+      try CheckpointDirectory.decode(payload)
+    }
+    switch decoded {
+    case .failure(let fault): note(fault, at: region.offset)
+    case .success(let directory):
+      announced.formUnion(Features(definedBy: directory.schema.entities.map(EntityChange.init)))
+      if !directory.migrations.isEmpty { announced.formUnion(.migrations) }
+      side = directory.side
+      if directory.isBase { tombstones = directory.tombstones }
+      checkpoints.append(
+        Checkpoint(offset: region.offset, number: directory.number, isBase: directory.isBase))
     }
   }
 
