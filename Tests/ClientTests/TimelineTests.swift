@@ -250,6 +250,22 @@ private struct NewTrip: Record {
     #expect(try await updates.next() == nil)
   }
 
+  /// A property that only the condition reads decides what is in the timeline.
+  @Test func theConditionIsFollowed() async throws {
+    let store = try Store(.memory, records: Trip.self, environment: Self.environment)
+    let day = Self.date("2026-11-20T12:00:00Z")
+    let trip = try await store.write { tx in
+      try tx.insert(Trip(title: "Oslo", from: day, to: day, traveller: "Ann"))
+    }
+    let live = store.live(Timeline(start: \Trip.from).where(\.traveller == "Ann"))
+    var updates = live.makeAsyncIterator()
+    #expect(try #require(try await updates.next()).rows.count == 1)
+    try await store.write { tx in try tx.update(trip) { $0.traveller = "Ben" } }
+    #expect(try #require(try await updates.next()).rows.isEmpty)
+    try await store.write { tx in try tx.update(trip) { $0.traveller = "Ann" } }
+    #expect(try #require(try await updates.next()).rows.count == 1)
+  }
+
   /// A task that waits for the next update learns of the time, and of another timeline.
   @Test func whoWaitsIsWoken() async throws {
     let clock = Moment(Self.date("2026-11-23T12:00:00Z"))

@@ -42,6 +42,31 @@ import Testing
     #expect("\(store.schema)" == "Place\n  name: string, kept in tombstones")
   }
 
+  /// Up to ten objects that a list gets, loses or moves are named, of more there is their count.
+  @Test(arguments: [1, 10, 11]) func editsOfALongList(count: Int) throws {
+    let store = try Store(.memory, schema: schema)
+    let (entry, places) = try store.write { tx in
+      let places = try (0..<25).map { try tx.insert("Place", ["name": .string("\($0)")]) }
+      let way = Value.objects(places[..<12].map { ObjectReference($0) })
+      return (try tx.insert("Entry", ["id": "a", "pages": 1, "way": way]), places)
+    }
+    func edit(_ change: (WriteTransaction) throws -> Void) throws -> String {
+      let token = try store.write { tx in
+        try change(tx)
+        return store.token
+      }
+      let last = try store.history(after: token).collect(limit: 1).last
+      return "\(try #require(last?.changes.first?.properties.first))"
+    }
+    let more = places[12..<12 + count].map { ObjectReference($0) }
+    let list = places[..<12].map { ObjectReference($0) }
+    let added = try edit { try $0.update(entry, ["way": .objects(list + more)]) }
+    let names = more.map { "+#\($0.row)" }.joined(separator: " ")
+    #expect(added == "way " + (count > 10 ? "+11 objects" : names))
+    let gone = try edit { try $0.update(entry, ["way": .objects(list)]) }
+    #expect(gone == "way " + (count > 10 ? "-11 objects" : names.replacing("+", with: "-")))
+  }
+
   @Test func plansAndResults() throws {
     let store = try Store(.memory, schema: schema)
     let id = try store.write { try $0.insert("Entry", ["id": "a"]) }

@@ -20,6 +20,26 @@ import Testing
       Property("word", \.word))
   }
 
+  private struct TextRow: Record {
+    var number: String
+    var word: String?
+    static let entity = RecordEntity(
+      "Row", TextRow.init, Property("number", \.number), Property("word", \.word))
+  }
+
+  /// What one property becomes is told as that, and not as one that comes and one that goes.
+  @Test func aConversionIsNoRemoval() throws {
+    let store = try store(2)
+    let convert = Migration("as text") { tx in
+      try tx.convert(\TextRow.number) { (old: Int) in "\(old)" }
+      try tx.remove("Row", "text")
+    }
+    let step = try #require(
+      store.migrationPlan(records: TextRow.self, migrations: [convert]).steps.first)
+    #expect(step.converted == ["Row.number"])
+    #expect(step.removed == ["Row.text"] && step.added == ["Row.word"])
+  }
+
   private func store(_ count: Int) throws -> Store {
     let store = try Store(.memory, records: Row.self, environment: .fixed())
     try store.write { tx in for number in 0..<count { try tx.insert(Row(number: number)) } }
