@@ -36,9 +36,11 @@ final class ChangeReading {
     // References to objects that were inserted later in the line.
     for (object, relationship, found) in deferred {
       guard let value = try references(found, relationship, reader) else {
+        let entity = transaction.schema.entity(numbered: relationship.destination)?.name ?? "object"
         throw reader.fault(
           "`\(relationship.name)` names \(found.plainText.prefix(200)), "
-            + (relationship.isToMany ? "not all of which exist" : "which does not exist"))
+            + (relationship.isToMany ? "not all of which exist" : "which does not exist")
+            + ": it refers to \(entity)")
       }
       try transaction.draft.set(object, relationship.number, to: value)
     }

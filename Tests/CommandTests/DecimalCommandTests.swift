@@ -112,6 +112,13 @@ import Testing
     #expect(groups.contains(#""month:due":"2019-10""#), "\(groups)")
     let days = query("--where", "due > 7d AND due <= 2019-10-31", "--properties", "id,due")
     #expect(days.contains("2019-10-31") && !days.contains("2019-11-01"), "\(days)")
+    for (text, reason) in [
+      ("2026-02-30", "there is no such date"), ("2026-11", "it names no single day"),
+      ("2026-11-01T10:00:00Z", "a day has no time"),
+    ] {
+      let run = folder.run("query", "@a.annals", "Item", "--where", "due > \(text)")
+      #expect(run.errors.contains("\(text) is no day: \(reason); write 2019-10-01"), "\(run)")
+    }
   }
 
   /// It is 2019-10-22, 20:20 in Berlin.

@@ -104,6 +104,9 @@ private func day(_ text: String) -> CalendarDay { CalendarDay(text) ?? .earliest
     try add("1e20", nil, red)
     let refused = #expect(throws: AnnalsError.self) { try add("1e-20", nil, red) }
     #expect(refused?.code == .tooLarge)
+    // It names the object whose value that is, not only what it is computed from.
+    let message = refused?.message ?? ""
+    #expect(message.contains(".worth cannot be computed: ") && !message.contains("average"))
     #expect(try shelf(red).worth == decimal("1e20"))
   }
 

@@ -34,7 +34,9 @@ struct DerivedReading {
   ///
   /// Throws `.invalidChange` for a function that the program lacks.
   func value(of row: Int64) throws(AnnalsError) -> Value? {
-    if let several { return try AnnalsError.translating { try several.value(of: row) } }
+    if let several {
+      do throws(StateFault) { return try several.value(of: row) } catch { throw beyond(error, row) }
+    }
     guard try AnnalsError.translating({ try state.contains(node.entity.number, row) }) else {
       return nil
     }
@@ -78,6 +80,18 @@ struct DerivedReading {
         entity: node.entity.name, object: ObjectReference(entity: node.entity.number, row: row),
         property: node.attribute.name, rule: .type(node.attribute.type), value: value)
     ])
+  }
+
+  /// The error for a value that is beyond its type, which names the object; others as they are.
+  private func beyond(_ fault: StateFault, _ row: Int64) -> AnnalsError {
+    var error = AnnalsError(fault)
+    guard case .query(.overflow, let reason) = fault else { return error }
+    let object = ObjectReference(entity: node.entity.number, row: row)
+    let name = state.schema.nameText(of: object, key: state.keyText(of: object))
+    let what = reason.prefix { $0 != ";" }
+    error.message =
+      "\(name).\(node.attribute.name) cannot be computed: \(what). Nothing was recorded"
+    return error
   }
 
   /// The error for an object whose value another program must compute.

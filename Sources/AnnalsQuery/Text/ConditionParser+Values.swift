@@ -124,8 +124,15 @@ extension ConditionParser {
     case .word(let text), .age(let text): return relativeDay(text)
     case .date(let text):
       if let day = CalendarDay(text) { return day }
-      let isMoment = WrittenDate(text)?.hour != nil
-      let reason = isMoment ? "a day has no time" : CalendarDay.rangeText
+      let written = WrittenDate(text)
+      let reason =
+        if written?.hour != nil {
+          "a day has no time"
+        } else if let written {
+          written.day == nil ? "it names no single day" : CalendarDay.rangeText
+        } else {
+          "there is no such date"
+        }
       throw ConditionTextError(
         column: token.column, reason: "\(text) is no day: \(reason); write 2019-10-01")
     default: return nil
