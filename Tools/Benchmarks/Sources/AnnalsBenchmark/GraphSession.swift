@@ -218,6 +218,7 @@ struct GraphSession {
     var closures: [Int64] = []
     var edits: [Int64] = []
     var undos: [Int64] = []
+    var properties: [Int64] = []
     for round in 0..<15 {
       func set(_ tx: WriteTransaction) throws {
         for id in some { try tx.set(\Child.number, of: id, to: -round) }
@@ -234,9 +235,15 @@ struct GraphSession {
       let form = try EditingContext(made.0)
       edits.append(try cpu { try form.edit("set") { tx in try set(tx) } })
       undos.append(try cpu { _ = try form.undo() })
+      let fields = try EditingContext(made.0)
+      let objects = try some.compactMap { try fields.object(Child.self, $0) }
+      try fields.group("set") {
+        properties.append(cpu { for object in objects { object.number = -round } })
+      }
     }
     recorder.value("23 CPU of a set by a closure", median(closures) / 10_000, "us")
     recorder.value("23 CPU of a set by an edit", median(edits) / 10_000, "us")
+    recorder.value("23 CPU of a set by the property", median(properties) / 10_000, "us")
     recorder.value("23 CPU of undoing one", median(undos) / 10_000, "us")
     let ratios = zip(edits, closures).map { Double($0) / Double($1) }.sorted()
     recorder.value("23 an edit over a closure, 10,000 sets", ratios[ratios.count / 2], "x")
