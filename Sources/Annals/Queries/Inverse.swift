@@ -128,15 +128,9 @@ extension RecordQuery {
   fileprivate func rows<Target: Record>(
     of inverse: Inverse<R, Target>, _ object: Object<Target>
   ) throws(AnnalsError) -> [Int64]? {
-    guard object.objectID.store == reader.store else { return nil }
+    guard let relationship = try relationship(of: inverse, to: object) else { return nil }
     return try AnnalsError.translating {
-      let id = object.objectID
-      let target = ObjectReference(entity: id.entity, row: id.row)
-      guard let relationship = try relationship(named: inverse.property(), to: target) else {
-        return nil
-      }
-      return try reader.state.referrers(
-        to: target.row, from: binding.entity, by: relationship.number)
+      try reader.state.referrers(to: object.objectID.row, from: binding.entity, by: relationship)
     }
   }
 
@@ -144,15 +138,23 @@ extension RecordQuery {
   fileprivate func count<Target: Record>(
     of inverse: Inverse<R, Target>, _ object: Object<Target>
   ) throws(AnnalsError) -> Int? {
-    guard object.objectID.store == reader.store else { return nil }
+    guard let relationship = try relationship(of: inverse, to: object) else { return nil }
     return try AnnalsError.translating {
-      let id = object.objectID
+      try reader.state.countOfReferrers(
+        to: object.objectID.row, from: binding.entity, by: relationship)
+    }
+  }
+
+  /// The number of the relationship that an inverse is the other side of; nil for an object that it
+  /// cannot lead to.
+  private func relationship<Target: Record>(
+    of inverse: Inverse<R, Target>, to object: Object<Target>
+  ) throws(AnnalsError) -> PropertyNumber? {
+    let id = object.objectID
+    guard id.store == reader.store else { return nil }
+    return try AnnalsError.translating {
       let target = ObjectReference(entity: id.entity, row: id.row)
-      guard let relationship = try relationship(named: inverse.property(), to: target) else {
-        return nil
-      }
-      return try reader.state.countOfReferrers(
-        to: target.row, from: binding.entity, by: relationship.number)
+      return try relationship(named: inverse.property(), to: target)?.number
     }
   }
 

@@ -84,14 +84,12 @@ struct DerivedReading {
 
   /// The error for a value that is beyond its type, which names the object; others as they are.
   private func beyond(_ fault: StateFault, _ row: Int64) -> AnnalsError {
-    var error = AnnalsError(fault)
-    guard case .query(.overflow, let reason) = fault else { return error }
+    guard case .query(.overflow, let reason) = fault else { return AnnalsError(fault) }
     let object = ObjectReference(entity: node.entity.number, row: row)
     let name = state.schema.nameText(of: object, key: state.keyText(of: object))
-    let what = reason.prefix { $0 != ";" }
-    error.message =
-      "\(name).\(node.attribute.name) cannot be computed: \(what). Nothing was recorded"
-    return error
+    return AnnalsError(
+      .tooLarge,
+      "\(name).\(node.attribute.name) cannot be computed: \(reason). Nothing was recorded")
   }
 
   /// The error for an object whose value another program must compute.

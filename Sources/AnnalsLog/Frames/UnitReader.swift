@@ -143,7 +143,7 @@ extension FrameWalk {
 
   /// The block's summary; nil if it cannot be decoded. The frame's payload must have been checked.
   func summary(of frame: WalkedFrame) -> BlockSummary? {
-    withPayload(of: frame) { try? BlockCodec.decodeSummary($0) }
+    try? requireSummary(of: frame)
   }
 
   /// The block's summary. The frame's payload must have been checked. Throws `decode` for one of a

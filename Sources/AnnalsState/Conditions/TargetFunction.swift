@@ -158,7 +158,7 @@ final class TargetFunction: Sendable {
   private var zero: ValueCell { areDoubles ? ValueCell(real: 0) : ValueCell(whole: 0) }
 
   private func overflow(of numbers: String) -> StateFault {
-    .query(.overflow, "\(path) is beyond \(numbers); take the average")
+    .query(.overflow, "\(path) is beyond \(numbers)")
   }
 
   private func extreme(
