@@ -86,7 +86,7 @@ extension ChangeValidation {
 
 extension Relationship {
   /// Whether every count within the limits of the other is within these.
-  fileprivate func isLooser(than other: Relationship?) -> Bool {
+  func isLooser(than other: Relationship?) -> Bool {
     guard let other, !other.isRemoved else { return false }
     return (minimumCount ?? 0) <= (other.minimumCount ?? 0)
       && (maximumCount ?? .max) >= (other.maximumCount ?? .max)

@@ -43,7 +43,8 @@ extension Draft {
   }
 
   /// Takes back what the draft requires anew and some object does not meet: values, which become
-  /// optional, and delete rules of references to deleted objects. O(objects) for each.
+  /// optional, unique keys, numbers of references, and delete rules of references to deleted
+  /// objects. O(objects) for each.
   mutating func withholdUnmet(_ declared: Schema) throws {
     for number in changedEntities.sorted() {
       guard let before = base.schema.entity(numbered: number), !before.isRemoved,
@@ -54,34 +55,74 @@ extension Draft {
         let attribute = entity.attributes[place]
         guard attribute.mustHaveValue, attribute.derivation == nil,
           before.attribute(numbered: attribute.number)?.isOptional != false,
-          try reader.lacks(attribute.number, number)
+          try reader.has(in: attribute.number, number, where: \.isNull)
         else { continue }
         entity.attributes[place].isOptional = true
       }
       for place in entity.relationships.indices {
-        let relationship = entity.relationships[place]
-        let old = before.relationships.first { $0.number == relationship.number }
-        if relationship.isRequired, old?.isRequired != true,
-          try reader.lacks(relationship.number, number)
-        {
-          entity.relationships[place].isOptional = true
-        }
-        guard relationship.hasDeleteRule, let old, !old.hasDeleteRule else { continue }
-        if try !clearDangling(relationship, of: given, as: declared).isEmpty {
-          entity.relationships[place].deleteRule = old.deleteRule
-        }
+        try withholdUnmet(&entity.relationships[place], of: given, since: before, declared)
+      }
+      let broken = try newUniqueRulesBroken(of: given, since: before)
+      for place in entity.attributes.indices where broken.contains(entity.attributes[place].number)
+      {
+        entity.attributes[place].isUnique = false
+      }
+      for place in entity.indexes.indices where broken.contains(entity.indexes[place].number) {
+        entity.indexes[place].isUnique = false
       }
       if entity != given { redefine([entity]) }
     }
   }
+
+  private mutating func withholdUnmet(
+    _ relationship: inout Relationship, of entity: Entity, since before: Entity,
+    _ declared: Schema
+  ) throws {
+    let old = before.relationships.first { $0.number == relationship.number }
+    if relationship.isRequired, old?.isRequired != true,
+      try reader.has(in: relationship.number, entity.number, where: \.isNull)
+    {
+      relationship.isOptional = true
+    }
+    if relationship.hasCountLimit, !relationship.isLooser(than: old) {
+      let limited = relationship
+      let isBroken = try reader.has(in: relationship.number, entity.number) { value in
+        !value.isErased && limited.countViolation(value.targets.count) != nil
+      }
+      if isBroken {
+        relationship.minimumCount = old?.minimumCount
+        relationship.maximumCount = old?.maximumCount
+      }
+    }
+    guard relationship.hasDeleteRule, let old, !old.hasDeleteRule else { return }
+    if try !clearDangling(relationship, of: entity, as: declared).isEmpty {
+      relationship.deleteRule = old.deleteRule
+    }
+  }
+
+  /// The numbers of the unique rules that an entity gets and its objects break.
+  private func newUniqueRulesBroken(
+    of entity: Entity, since before: Entity
+  ) throws(AnnalsError) -> Set<PropertyNumber> {
+    let new = Set(entity.uniqueRules).subtracting(before.uniqueRules)
+    if new.isEmpty { return [] }
+    let found = try AnnalsError.translating { () throws(StateFault) in
+      var draft = self
+      return try draft.collisions()
+    }
+    return Set(found.filter { $0.entity == entity.number }.map(\.rule))
+      .intersection(new.map(\.number))
+  }
 }
 
 extension StateReader {
-  /// Whether an object lacks a value of a property. O(objects) if none does.
-  fileprivate func lacks(_ property: PropertyNumber, _ entity: EntityNumber) throws -> Bool {
+  /// Whether an object has such a value of a property. O(objects) if none does.
+  fileprivate func has(
+    in property: PropertyNumber, _ entity: EntityNumber, where matches: (Value) -> Bool
+  ) throws -> Bool {
     var isFound = false
     try forEachValue(of: property, entity) { _, value in
-      isFound = value.isNull
+      isFound = matches(value)
       return !isFound
     }
     return isFound

@@ -7,13 +7,19 @@ extension Draft {
   /// Brings the indexes up to date, and adds a violation for each unique key that would occur
   /// twice.
   mutating func checkUniqueness() throws(StateFault) {
+    let found = try collisions()
+    if found.isEmpty { return }
+    let state = reader.state
+    violations += found.map { ValidationViolation($0, in: state) }
+  }
+
+  /// Brings the indexes up to date, and returns the unique keys that would occur twice.
+  mutating func collisions() throws(StateFault) -> [UniqueViolation] {
     var found = try reader.state.checkUniqueness()
     if !changedEntities.isEmpty {
       found += try collisionsOfNewRules(atMost: Draft.mostCollisions)
     }
-    if found.isEmpty { return }
-    let state = reader.state
-    violations += found.map { ValidationViolation($0, in: state) }
+    return found
   }
 
   /// The most collisions by new unique rules that are told.
