@@ -20,9 +20,9 @@ public struct Property<R, V>: Sendable {
     *, unavailable,
     message: """
       a property is a Bool, Int, Int8 to Int64, UInt8 to UInt32, Double, Float, String, Date, \
-      UUID, URL, Data or Value, an optional of these, or a Reference<R>, Reference<R>? or \
-      [Reference<R>]; a type whose raw value is one of these conforms to AttributeValue without \
-      further code; store any other through a property of one of these, such as JSON in a String
+      UUID, URL, Data, Decimal, CalendarDay or Value, an optional of these, or a Reference<R>, \
+      Reference<R>? or [Reference<R>]; a type whose raw value is one of these conforms to \
+      AttributeValue without further code, one that is Codable to JSONValue
       """
   )
   public init(_ name: String, _ keyPath: any KeyPath<R, V> & Sendable) { stop(name) }

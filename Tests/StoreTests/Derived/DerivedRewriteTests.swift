@@ -65,7 +65,7 @@ import Testing
     try store.close()
     let bytes = try file.fileSystem.contents(of: file.path)
     let frames = try file.fileSystem.regions(of: file.path).filter {
-      $0.frame.map { [.transaction, .block].contains($0.header.kind) } ?? false
+      $0.frame?.header.kind == .transaction || $0.frame?.header.kind == .block
     }
     #expect(frames.count > 5)
     for frame in frames {
