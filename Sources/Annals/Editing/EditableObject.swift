@@ -60,15 +60,16 @@ public final class EditableObject<R: Record> {
     set {
       var changed = record
       changed[keyPath: keyPath] = newValue
-      write(changed)
+      write(changed, by: keyPath)
     }
   }
 
-  private func write(_ changed: R) {
+  /// Writes the properties in which a record differs; `keyPath` says that no other may.
+  private func write(_ changed: R, by keyPath: PartialKeyPath<R>? = nil) {
     if isGone { return }
     var stored = changed
     do {
-      let isWhole = try context.write(&stored, over: record, objectID)
+      let isWhole = try context.write(&stored, over: record, objectID, by: keyPath)
       guard isWhole else { return reload() }
       noteMutation { record = stored }
     } catch {

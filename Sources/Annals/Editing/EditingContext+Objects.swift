@@ -124,18 +124,23 @@ extension EditingContext {
     return made
   }
 
-  /// Sets the properties in which a record differs from what it was, and rounds it. Returns whether
-  /// it is stored as it is then, and need not be read again.
-  func write<R: Record>(_ record: inout R, over current: R, _ id: ObjectID) throws -> Bool {
+  /// Sets the properties in which a record differs from what it was, of which `keyPath` may name
+  /// the only one, and rounds it. Returns whether it is stored as it is then, and need not be read
+  /// again.
+  func write<R: Record>(
+    _ record: inout R, over current: R, _ id: ObjectID, by keyPath: PartialKeyPath<R>? = nil
+  ) throws -> Bool {
     let binding = try session.transaction.binding(of: R.self)
-    let positions = binding.differences(current, record)
+    let positions = binding.differences(current, record, by: keyPath)
     guard !positions.isEmpty else { return true }
     let properties = positions.map { binding.layout.columns[$0].property }
-    let name = positions.count == 1 ? "Change \(binding.layout.names[positions[0]])" : "Change"
+    let name = { () -> String in
+      positions.count == 1 ? "Change \(binding.layout.names[positions[0]])" : "Change"
+    }
     let given = record
     writing = ObjectReference(id)
     defer { writing = nil }
-    try session.set(properties, of: ObjectReference(id), name) { tx in
+    try session.set(properties, of: ObjectReference(id), name()) { tx in
       try tx.update(id, from: current, to: given, only: positions, binding)
     }
     let isRounded = binding.round(&record)

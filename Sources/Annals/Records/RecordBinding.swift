@@ -80,7 +80,11 @@ extension RecordBinding {
     if let positions {
       for position in positions {
         writer.index = position
-        record.put(position, of: value, unless: previous, &writer)
+        if isStored {
+          fields[position].put(of: value, unless: previous, &writer)
+        } else {
+          record.put(position, of: value, unless: previous, &writer)
+        }
       }
     } else if isStored {
       RecordField.put(fields, of: value, previous, &writer)
@@ -91,9 +95,18 @@ extension RecordBinding {
 }
 
 extension RecordBinding {
-  /// The positions of the properties in which two records differ.
-  func differences(_ a: R, _ b: R) -> ContiguousArray<Int> {
-    ContiguousArray(record.accesses.indices.filter { !record.accesses[$0].areSame(a, b) })
+  /// The positions of the properties in which two records differ, if at most what a key path sets.
+  ///
+  /// Where it leads to a stored property, no other is compared: setting that sets nothing else.
+  func differences(
+    _ a: R, _ b: R, by keyPath: PartialKeyPath<R>? = nil
+  ) -> ContiguousArray<Int> {
+    if let keyPath, isStored,
+      let position = RecordField.index(MemoryLayout<R>.offset(of: keyPath), keyPath, fields)
+    {
+      return fields[position].areSame(a, b) ? [] : [position]
+    }
+    return ContiguousArray(record.accesses.indices.filter { !record.accesses[$0].areSame(a, b) })
   }
 }
 

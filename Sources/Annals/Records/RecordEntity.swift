@@ -203,10 +203,33 @@ struct RecordField: Sendable {
     _ fields: ContiguousArray<RecordField>, of record: UnsafeRawPointer,
     _ previous: UnsafeRawPointer?, _ writer: inout RecordWriter
   ) {
-    for field in fields {
-      let old: UnsafeRawPointer? = if let previous { previous + field.offset } else { nil }
-      field.type._put(record + field.offset, old, &writer)
+    for field in fields { field.put(of: record, unless: previous, &writer) }
+  }
+
+  /// Writes the field of the record at an address, unless it is the same in the previous one.
+  @inline(__always)
+  func put(
+    of record: UnsafeRawPointer, unless previous: UnsafeRawPointer?, _ writer: inout RecordWriter
+  ) {
+    let old: UnsafeRawPointer? = if let previous { previous + offset } else { nil }
+    type._put(record + offset, old, &writer)
+  }
+
+  /// Whether the field is the same in two records of its type.
+  func areSame<R>(_ a: R, _ b: R) -> Bool {
+    withUnsafePointer(to: a) { a in
+      withUnsafePointer(to: b) { b in
+        type.areSame(UnsafeRawPointer(a) + offset, UnsafeRawPointer(b) + offset)
+      }
     }
+  }
+}
+
+extension AttributeValue {
+  /// Whether the values at two addresses are the same.
+  fileprivate static func areSame(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer) -> Bool {
+    RecordWriter.areSame(
+      a.assumingMemoryBound(to: Self.self).pointee, b.assumingMemoryBound(to: Self.self).pointee)
   }
 }
 

@@ -23,7 +23,7 @@ package final class EditSession {
   /// The parent's revision that the draft is based on.
   var parentRevision = 0
   let largeValues: HeldLargeValues
-  private var rules: CommitRules
+  private(set) var rules: CommitRules
   /// Whether the closure of an edit is running, which has a draft of its own.
   private var isEditing = false
   /// The step that collects the edits of `group`.
@@ -124,11 +124,12 @@ package final class EditSession {
   /// Runs a closure that sets properties of one object, as one step; consecutive ones of one
   /// property are one step together.
   package func set(
-    _ properties: [PropertyNumber], of object: ObjectReference, _ name: String,
+    _ properties: [PropertyNumber], of object: ObjectReference, _ name: @autoclosure () -> String,
     _ body: (WriteTransaction) throws -> Void
   ) throws {
     try requireOutside(allowsGroup: true)
     var before: [StoredValue] = []
+    before.reserveCapacity(properties.count)
     for property in properties {
       before.append(StoredValue(property: property, value: try draft.value(object, property)))
     }
@@ -138,9 +139,16 @@ package final class EditSession {
       draft.violations = violations
       throw error
     }
-    var step = EditStep(name: name, violations: violations, isOpen: true)
-    step.before.append(.update, of: object, before: before)
-    push(step)
+    if collected != nil {
+      collected?.before.append(.update, of: object, before: before)
+    } else if undoSteps.last?.isContinued(bySetting: properties, of: object) ?? false {
+      redoSteps = []
+    } else {
+      var step = EditStep(name: name(), violations: violations, isOpen: true)
+      step.before.append(.update, of: object, before: before)
+      append(step)
+    }
+    changed([object])
   }
 
   /// Joins the edits of a closure to one step; if it throws, they are taken back.
@@ -151,7 +159,11 @@ package final class EditSession {
     collected = EditStep(name: name, violations: before.violations)
     do {
       let result = try body()
-      if let step = collected.take() { push(step) }
+      if let step = collected.take(), isChange(step) {
+        append(step)
+        // Each edit has told its objects.
+        changed([])
+      }
       return result
     } catch {
       let objects = collected.take()?.objects ?? []
@@ -165,15 +177,21 @@ package final class EditSession {
     if collected != nil {
       collected?.before.append(changesOf: step.before)
       collected?.effects += step.effects
-      return changed(step.objects)
+    } else {
+      guard isChange(step) else { return }
+      append(step)
     }
-    guard !step.before.changes.isEmpty || step.violations.count != draft.violations.count else {
-      return
-    }
-    redoSteps = []
-    let isContinued = undoSteps.last?.isContinued(by: step) ?? false
-    if !isContinued { undoSteps.append(step) }
     changed(step.objects)
+  }
+
+  /// Whether a step that has been made changed anything.
+  private func isChange(_ step: EditStep) -> Bool {
+    !step.before.changes.isEmpty || step.violations.count != draft.violations.count
+  }
+
+  private func append(_ step: EditStep) {
+    redoSteps = []
+    undoSteps.append(step)
   }
 
   private func changed(_ objects: @autoclosure () -> [ObjectReference]) {
@@ -221,51 +239,6 @@ package final class EditSession {
     undoSteps.append(inverse)
     changed(step.objects)
     return true
-  }
-
-  // MARK: What is pending
-
-  /// Whether an id is one that a new object has until it is saved.
-  package func isProvisional(_ object: ObjectReference) -> Bool {
-    object.row >= draft.base.nextRow(of: object.entity)
-  }
-
-  /// Whether anything differs from the state that the draft is based on. O(what was touched) where
-  /// all was taken back, else less.
-  package func hasChanges() throws(AnnalsError) -> Bool {
-    let draft = draft
-    if !draft.violations.isEmpty { return true }
-    return try AnnalsError.translating { () throws(StateFault) in
-      var changes = NetChanges(from: draft.base, to: draft.reader.state)
-      var batch = ChangeBatch()
-      for object in draft.touched.list where try changes.append(object, to: &batch) { return true }
-      return false
-    }
-  }
-
-  /// The net changes, as history would have them, in the order of the first edit of each object.
-  package func changes() throws(AnnalsError) -> [Change] {
-    let draft = draft
-    var batch = try draft.netChanges()
-    var record = TransactionRecord(
-      number: version.head.number, timestamp: Timestamp(microseconds: 0))
-    record.changeCount = UInt32(batch.changes.count)
-    batch.transactions = [record]
-    let page = TransactionPage(
-      batch: batch, glossary: version.glossary(reading: largeValues))
-    return batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
-  }
-
-  /// Reads what is pending, by its indexes, too. Later edits copy what it holds.
-  package func pendingReader() throws(AnnalsError) -> StateReader {
-    try draft.mergePendingEntries()
-    return draft.reader
-  }
-
-  /// Every rule that what is pending breaks, as a commit would find it in the state that the draft
-  /// is based on.
-  package func violations() throws(AnnalsError) -> [ValidationViolation] {
-    try draft.violations(by: rules)
   }
 
   /// Goes on with another draft and other steps.

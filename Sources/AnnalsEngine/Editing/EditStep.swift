@@ -21,18 +21,11 @@ package struct EditStep: Sendable {
   /// The objects of the edits, in their order.
   var objects: [ObjectReference] { before.changes.map(\.object) }
 
-  /// The only property that the step sets; nil if it does anything else.
-  var onlyProperty: AssignedProperty? {
-    guard before.changes.count == 1, before.properties.count == 1,
-      before.changes[0].kind == .update
-    else { return nil }
-    return AssignedProperty(
-      object: before.changes[0].object, property: before.properties[0].property)
-  }
-
-  /// Whether the step goes on with what this one began: the same property is set again.
-  func isContinued(by next: EditStep) -> Bool {
-    isOpen && next.isOpen && onlyProperty != nil && onlyProperty == next.onlyProperty
+  /// Whether setting these properties goes on with what the step began: it set the same one.
+  func isContinued(bySetting properties: [PropertyNumber], of object: ObjectReference) -> Bool {
+    isOpen && properties.count == 1 && before.changes.count == 1 && before.properties.count == 1
+      && before.changes[0].kind == .update && before.changes[0].object == object
+      && before.properties[0].property == properties[0]
   }
 
   /// Whether it has a large value that lies in the store, which may drop it.

@@ -75,6 +75,13 @@ struct GraphSession {
     }
     let costs = zip(single[1], single[0]).map { ($0 - $1) / 3_000 }
     recorder.value("19 CPU of a reference index in a commit of one reference", median(costs), "us")
+    var added: [[Int64]] = [[], []]
+    for round in 0..<9 {
+      added[0].append(try insert(loose, Loose.self, round))
+      added[1].append(try insert(child, Child.self, round))
+    }
+    let entries = zip(added[1], added[0]).map { ($0 - $1) / 3_000 }
+    recorder.value("19 CPU of a reference index in a commit of a new object", median(entries), "us")
     var bytes: [Int] = []
     for isIndexed in [false, true, false, true, false, true] {
       let before = Footprint.resident
@@ -104,6 +111,17 @@ struct GraphSession {
         try made.0.write { tx in
           try tx.set(keyPath, of: made.children[place], to: Reference(parent))
         }
+      }
+    }
+  }
+
+  private func insert<C: Offspring>(
+    _ made: (Store, parents: [Object<Parent>], children: [ObjectID]), _ type: C.Type, _ round: Int
+  ) throws -> Int64 {
+    try cpu {
+      for number in 0..<3_000 {
+        let parent = made.parents[(round * 13 + number * 11) % made.parents.count]
+        try made.0.write { tx in try tx.insert(C(number: number, parent: Reference(parent))) }
       }
     }
   }
