@@ -52,10 +52,10 @@ import Testing
     case .rows: return notes.rows[0].offset + 26
     case .column: return notes.columns[1].chunks[0].offset + 30
     case .directory:
-      let regions = try files.regions(of: path).filter { $0.frame?.header.kind == .checkpoint }
+      let regions = try files.frames(of: path, .checkpoint)
       return try #require(regions.last).offset + 40
     case .history:
-      let regions = try files.regions(of: path).filter { $0.frame?.header.kind == .transaction }
+      let regions = try files.frames(of: path, .transaction)
       return try #require(regions.last).offset + 30
     }
   }

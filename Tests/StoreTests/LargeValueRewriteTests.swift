@@ -95,7 +95,7 @@ import Testing
     }
     #expect(try store.compact().isRewritten)
     try store.prune(try store.prunePlan(before: 4))
-    #expect(try files.regions(of: path).count { $0.frame?.header.kind == .largeValue } == 1)
+    #expect(try files.frames(of: path, .largeValue).count == 1)
     #expect(try texts(store, at: 3) == ["a": "short"] && texts(store, at: 4) == ["a": long(61)])
     #expect(try files.findings(about: path) == [] && store.verifyHistory() == [])
   }
@@ -107,11 +107,11 @@ import Testing
     let head = store.token.number
     #expect(try store.compact().isRewritten)
     #expect(try files.findings(about: path) == [])
-    var blocks = try files.regions(of: path).filter { $0.frame?.header.kind == .block }
+    var blocks = try files.frames(of: path, .block)
     #expect(blocks.count == 1)
     var mentioned = try readAll(store)
     func countPieces() throws -> Int {
-      try files.regions(of: path).count { $0.frame?.header.kind == .largeValue }
+      try files.frames(of: path, .largeValue).count
     }
     let all = try countPieces()
     var pieces = all
@@ -129,7 +129,7 @@ import Testing
       let fewer = try countPieces()
       #expect(fewer <= pieces)
       pieces = fewer
-      blocks = try files.regions(of: path).filter { $0.frame?.header.kind == .block }
+      blocks = try files.frames(of: path, .block)
       #expect(blocks.count == 1)
     }
     #expect(pieces < all, "values that nothing mentions are dropped")

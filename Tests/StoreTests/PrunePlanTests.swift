@@ -15,8 +15,7 @@ import Testing
     let store = try noteStore(location)
     for number in 1...12 { try store.note("n\(number)", text: "text \(number)") }
     try store.close()
-    let frames = try files.regions(of: location.path)
-      .filter { $0.frame?.header.kind == .transaction }.map(\.offset)
+    let frames = try files.frames(of: location.path, .transaction).map(\.offset)
     try #require(frames.count == 13)
     try files.put(files.contents(of: location.path), at: "/damaged.annals")
     for index in [4, 5, 9] { try files.flip(0xFF, at: frames[index] + 30, of: "/damaged.annals") }

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFormat
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
@@ -67,6 +68,14 @@ extension FileSystem {
     var found: [Finding] = []
     _ = try verification.run { if $0.subject != .timestamp { found.append($0) } }
     return found
+  }
+
+  /// The frames of these kinds in a store's file.
+  func frames(of path: String, _ kinds: FrameKind...) throws -> [FileRegion] {
+    try regions(of: path).filter { region in
+      guard let kind = region.frame?.header.kind else { return false }
+      return kinds.contains(kind)
+    }
   }
 
   /// The regions of a store's file.

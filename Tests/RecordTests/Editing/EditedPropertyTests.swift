@@ -108,7 +108,8 @@ private struct Watched: Record {
   @Test func aGroupIsToldAsItIsMade() throws {
     let form = try form()
     let plain = try #require(try form.fetch(Fetch(Plain.self)).first)
-    let (edits, steps) = (Atomic<Int>(0), Atomic<Int>(0))
+    let edits = Atomic<Int>(0)
+    let steps = Atomic<Int>(0)
     withObservationTracking {
       _ = plain.title
     } onChange: {

@@ -63,7 +63,7 @@ final class ConsumerLab {
 
   /// Where the frames of a kind are.
   func places(_ kind: FrameKind) throws -> [UInt64] {
-    try files.regions(of: location.path).filter { $0.frame?.header.kind == kind }.map(\.offset)
+    try files.frames(of: location.path, kind).map(\.offset)
   }
 
   /// How many frames of a kind there are; fails where a verification finds anything.

@@ -64,9 +64,7 @@ import Testing
     let store = try filled()
     try store.close()
     let bytes = try file.fileSystem.contents(of: file.path)
-    let frames = try file.fileSystem.regions(of: file.path).filter {
-      $0.frame?.header.kind == .transaction || $0.frame?.header.kind == .block
-    }
+    let frames = try file.fileSystem.frames(of: file.path, .transaction, .block)
     #expect(frames.count > 5)
     for frame in frames {
       let damaged = memoryFile()

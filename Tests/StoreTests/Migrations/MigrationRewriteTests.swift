@@ -121,9 +121,7 @@ import Testing
     try store.checkpoint()
     try store.close()
     let bytes = try file.fileSystem.contents(of: file.path)
-    let regions = try file.fileSystem.regions(of: file.path).filter {
-      $0.frame.map { $0.header.kind == .transaction || $0.header.kind == .block } ?? false
-    }
+    let regions = try file.fileSystem.frames(of: file.path, .transaction, .block)
     #expect(regions.count == 5)
     for region in regions {
       let location = memoryFile()

@@ -328,8 +328,7 @@ import Testing
     }
     let head = store.token.number
     try store.close()
-    let frames = try files.regions(of: "/a.annals")
-      .filter { $0.frame?.header.kind == .transaction }
+    let frames = try files.frames(of: "/a.annals", .transaction)
     try files.flip(0x10, at: frames[frames.count - 2].offset + 30, of: "/a.annals")
     _ = try Store.salvage(
       StoreLocation(fileSystem: files, path: "/a.annals"), to: "/b.annals",
