@@ -87,8 +87,9 @@ public struct SalvageReport: Sendable {
 
   private func holderText(of value: LargeValue) -> String {
     guard let (texts, count) = holders[value.number] else { return "which only the history has" }
+    let more = count - texts.count
     return texts.joined(separator: ", ")
-      + (count > texts.count ? " and \(count - texts.count) others" : "")
+      + (more > 0 ? " and \(more) \(more == 1 ? "other" : "others")" : "")
   }
 
   private func text(of lost: LostTransactions, _ date: (Timestamp) -> String) -> String {

@@ -143,6 +143,23 @@ import Testing
     #expect(try store.texts() == [1: "lost", 2: CraftedStore.text(2)])
   }
 
+  /// Of many objects with one lost value the first three are named.
+  @Test(arguments: 1...5) func objectsWithALostValue(_ count: Int) throws {
+    let bytes = try CraftedStore.bytes(base: 1) { crafted in
+      for row in 1...Int64(count) {
+        try crafted.note(row, id: "\(row)", text: CraftedStore.value(1))
+      }
+      try crafted.writeBase(1)
+      try crafted.largeValue(2)
+      try crafted.transaction(Int64(count) + 1, text: .large(CraftedStore.value(2)))
+    }
+    let lines = try SalvageLab.salvage(bytes).0.lines()
+    let named = (1...min(count, 3)).map { "text of Note#\($0)" }.joined(separator: ", ")
+    let more = ["", " and 1 other", " and 2 others"][max(0, count - 3)]
+    #expect(
+      lines.contains("lost: the 5000 bytes of large value 1, \(named)\(more)"), "\(lines)")
+  }
+
   /// Of such a value a store cannot say that it is lost: what mentions it is no transaction of a
   /// store, nor a base.
   @Test(
