@@ -17,6 +17,9 @@ public final class LiveRows<Row: Sendable> {
   /// The difference from the previous rows; empty at first.
   public private(set) var diff = ListDiff()
   /// The error that ended the updates; nil while they continue.
+  ///
+  /// Over an editing context the rows are then those before the edit that failed, and the next edit
+  /// that can be shown brings what was missed.
   public private(set) var failure: AnnalsError?
   /// The live view of the rows; nil over an editing context.
   @ObservationIgnored public let view: LiveView<Row>?
