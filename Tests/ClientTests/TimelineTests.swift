@@ -41,6 +41,33 @@ private struct Product: Record {
     Property("closed", \.closed), Property("kind", \.kind), Property("shown", \.isShown))
 }
 
+/// Tours, and what conditions read beside them.
+private struct Guide: Record {
+  var name: String
+  var isOnDuty: Bool
+  static let entity = RecordEntity(
+    "Guide", Guide.init, Property("name", \.name), Property("isOnDuty", \.isOnDuty))
+}
+
+private struct Tour: Record {
+  var from: Date
+  var to: Date?
+  var guide: Reference<Guide>?
+  var others: [Reference<Guide>]
+  static let entity = RecordEntity(
+    "Tour", Tour.init, Property("from", \.from), Property("to", \.to),
+    Property("guide", \.guide), Property("others", \.others))
+
+  static let tickets = Inverse(\Ticket.tour)
+}
+
+private struct Ticket: Record {
+  var price: Int
+  var tour: Reference<Tour>?
+  static let entity = RecordEntity(
+    "Ticket", Ticket.init, Property("price", \.price), Property("tour", \.tour))
+}
+
 /// A clock that is set by hand.
 private final class Moment: @unchecked Sendable {
   private let lock = NSLock()
@@ -264,6 +291,55 @@ private struct NewTrip: Record {
     #expect(try #require(try await updates.next()).rows.isEmpty)
     try await store.write { tx in try tx.update(trip) { $0.traveller = "Ann" } }
     #expect(try #require(try await updates.next()).rows.count == 1)
+  }
+
+  /// So does a property of another object, through whatever relationship the condition reads it,
+  /// and the condition that says whether an end counts.
+  @Test func conditionsOnOtherObjectsAreFollowed() async throws {
+    let store = try Store(
+      .memory, records: Guide.self, Tour.self, Ticket.self, environment: Self.environment)
+    let day = Self.date("2026-11-20T12:00:00Z")
+    let (ann, tour) = try await store.write { tx in
+      let ann = try tx.insert(Guide(name: "Ann", isOnDuty: true))
+      let others = try [tx.insert(Guide(name: "Ben", isOnDuty: true)).reference]
+      let tour = try tx.insert(
+        Tour(from: day, to: day.addingTimeInterval(9), guide: ann.reference, others: others))
+      return (ann, tour)
+    }
+    let plain = Timeline(start: \Tour.from, end: \.to)
+    let conditions: [RecordCondition<Tour>] = [
+      .through(\.guide, \.isOnDuty == true), !.through(\.guide, \.name == "Cy"),
+      .count(\.tickets) == 0, !.any(\.tickets, \.price > 3),
+      !.any(\.others, \.isOnDuty == false),
+    ]
+    let filtered = conditions.map { plain.where($0) } + [plain.endCounts(where: conditions[0])]
+    var views = filtered.map { store.live($0).makeAsyncIterator() }
+    /// The number of rows that each timeline has next.
+    func expect(_ counts: Int?...) async throws {
+      for (index, count) in counts.enumerated() {
+        guard let count else { continue }
+        let update = try #require(try await views[index].next())
+        #expect(update.rows.count == count, "timeline \(index)")
+        #expect(try store.snapshot().timeline(filtered[index]).count == count)
+      }
+    }
+    try await expect(2, 2, 2, 2, 2, 2)
+    try await store.write { try $0.set(\.isOnDuty, of: ann, to: false) }
+    try await expect(0, nil, nil, nil, nil, 1)
+    try await store.write { try $0.set(\.name, of: ann, to: "Cy") }
+    try await expect(nil, 0, nil, nil, nil, nil)
+    try await store.write { try $0.update(ann) { ($0.name, $0.isOnDuty) = ("Ann", true) } }
+    try await expect(2, 2, nil, nil, nil, 2)
+    let ticket = try await store.write { try $0.insert(Ticket(price: 3, tour: tour.reference)) }
+    try await expect(nil, nil, 0, nil, nil, nil)
+    try await store.write { try $0.set(\.price, of: ticket, to: 4) }
+    try await expect(nil, nil, nil, 0, nil, nil)
+    try await store.write { try $0.set(\.tour, of: ticket, to: nil) }
+    try await expect(nil, nil, 2, 2, nil, nil)
+    try await store.write {
+      try $0.update(Guide.self, where: \.name == "Ben") { $0.isOnDuty = false }
+    }
+    try await expect(nil, nil, nil, nil, 0, nil)
   }
 
   /// A task that waits for the next update learns of the time, and of another timeline.

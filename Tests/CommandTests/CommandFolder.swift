@@ -33,6 +33,8 @@ final class CommandFolder {
   private let clock = StoreClock()
   /// 2019-10-22 18:20 UTC.
   var now = Timestamp(microseconds: 1_571_768_400_000_000)
+  /// How many microseconds later it is each time that a command looks.
+  var lookLength: Int64 = 0
 
   init() throws {
     folder = try TemporaryFolder()
@@ -78,7 +80,11 @@ final class CommandFolder {
         errors += $0
         self.onError()
       }, terminal: terminal, environment: environment, store: store,
-      zone: berlin, now: { self.now }, readAnswer: { self.answer },
+      zone: berlin,
+      now: {
+        defer { self.now = Timestamp(microseconds: self.now.microseconds + self.lookLength) }
+        return self.now
+      }, readAnswer: { self.answer },
       input: { MemorySource(self.input) }, makePager: { self.pager })
     let expanded = arguments.map {
       $0.hasPrefix("@") ? file(String($0.dropFirst())) : $0.replacing("=@", with: "=" + path + "/")

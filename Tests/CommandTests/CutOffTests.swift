@@ -102,6 +102,26 @@ import Testing
     #expect(found[long] == (long <= 1_000 ? "much longer than all" : "much…"))
   }
 
+  /// So do those of a timeline, and each row is printed once.
+  @Test(arguments: [999, 1_000, 1_001, 2_001])
+  func rowsOfALongTimeline(_ count: Int) throws {
+    func time(_ number: Int) -> String {
+      let (hour, minute) = (number / 60 % 20, number % 60)
+      return "2019-0\(1 + number / 1_200)-01T\(hour < 10 ? "0" : "")\(hour):"
+        + "\(minute < 10 ? "0" : "")\(minute):00Z"
+    }
+    let folder = try folder(
+      { #""from":"\#(time($0))","text":"row \#($0)""# }, count)
+    let rows = ["timeline", "@t.annals", "--entity", "Trip", "--start", "from", "--label", "text"]
+    for (order, numbers) in [("asc", Array(1...count)), ("desc", (1...count).reversed())] {
+      let found = lines(folder.run(rows + ["--order", order]).output)
+      let shown = found.compactMap { $0.firstMatch(of: #/ row (\d+) /#).flatMap { Int($0.1) } }
+      // Only whether they are equal: how two long lists differ takes minutes.
+      let isWhole = shown == numbers
+      #expect(isWhole, "\(shown.count) of \(count), \(order)")
+    }
+  }
+
   /// More than a tenth of the changes, or as many transactions as are left, are worth a rewrite of
   /// a file of a megabyte.
   @Test func aTenthIsWorthARewrite() throws {

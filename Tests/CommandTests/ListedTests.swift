@@ -50,6 +50,20 @@ import Testing
     #expect(shares.count == min(total, 8) + (total > 8 ? 1 : 0), "\(stat)")
     let rest = shares.last.map { $0.contains("… \(total - 8) more ") } ?? false
     #expect(rest == (total > 8), "\(stat)")
+    // The greatest come first, so of the others none has more than the last of them.
+    let sizes = shares.map { line -> Double in
+      let found = line.firstMatch(of: #/ ([0-9.,]+) (bytes?|kB) +[0-9.]+%/#)
+      let number = found.flatMap { Double($0.1.replacing(",", with: "")) } ?? -1
+      return found?.2 == "kB" ? number * 1_000 : number
+    }
+    #expect(sizes.prefix(8).elementsEqual(sizes.prefix(8).sorted(by: >)) && !sizes.contains(-1))
+    if total > 8 {
+      #expect(sizes[8] <= Double(total - 8) * (sizes[7] + 50) && sizes[8] > 0, "\(stat)")
+    }
+    for (line, size) in zip(shares.prefix(8), sizes) where !line.contains("kB") {
+      let parts = line.matches(of: #/([0-9,]+) bytes?(,|$)/#).compactMap { Double($0.1) }
+      #expect(parts.count == 3 && parts.reduce(0, +) == size, "\(line)")
+    }
   }
 
   /// What was removed from a list, put into it and moved in it: five of each, and how many more.

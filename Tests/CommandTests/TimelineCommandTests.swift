@@ -159,6 +159,43 @@ import Testing
     #expect(names("--to", "2019-10-20 09:59") == Array(all[...1]))
   }
 
+  /// The first and the last moment of a span belong to it, for rows of every kind; what goes on is
+  /// shown if it has begun by the last.
+  @Test func theFirstAndTheLastMomentBelongToASpan() throws {
+    let folder = try folder()
+    // In Berlin, the day before and the day.
+    let moments = [
+      "20T21:59:59.999999Z", "20T22:00:00Z", "21T12:00:00Z", "21T21:59:59.999999Z", "21T22:00:00Z",
+    ].map { "2019-10-\($0)" }
+    var changes: [String] = []
+    for (place, moment) in moments.enumerated() {
+      for (kind, end) in [("open", ""), ("done", #","to":"2020-01-01T00:00:00Z""#)] {
+        let set = #"{"from":"\#(moment)"\#(end)}"#
+        changes.append(
+          #"{"op":"insert","entity":"Trip","id":"\#(kind)\#(place)","set":\#(set)}"#)
+      }
+    }
+    try folder.write(#"{"changes":[\#(changes.joined(separator: ","))]}"#, to: "m.jsonl")
+    #expect(folder.run("import", "@t.annals", "@m.jsonl").status == .done)
+    for (options, started, begun) in [
+      (["--from", "2019-10-21", "--to", "2019-10-21"], [1, 2, 3], [0, 1, 2, 3]),
+      (["--from", "2019-10-21"], [1, 2, 3, 4], [0, 1, 2, 3, 4]),
+      (["--to", "2019-10-20"], [0], [0]), (["--to", "2019-10-21"], [0, 1, 2, 3], [0, 1, 2, 3]),
+    ] {
+      let output = folder.run(
+        ["timeline", "@t.annals", "--entity", "Trip", "--start", "from", "--end", "to", "--open"]
+          + ["nil", "--format", "jsonl"] + options
+      ).output
+      func places(_ kind: String, _ role: String) -> [Int] {
+        output.matches(of: #/"object":"Trip\/(open|done)(\d)","role":"(\w+)"/#)
+          .filter { $0.1 == kind && $0.3 == role }.compactMap { Int($0.2) }
+      }
+      #expect(places("open", "start") == started, "\(options): \(output)")
+      #expect(places("done", "start") == started, "\(options): \(output)")
+      #expect(places("open", "ongoing") == begun, "\(options): \(output)")
+    }
+  }
+
   @Test func livesOfObjects() throws {
     let folder = try folder()
     folder.run("put", "@t.annals", "Place/Bonn", "id=Bonn", "--new", "--author", "me")

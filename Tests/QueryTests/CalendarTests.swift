@@ -105,6 +105,12 @@ import Testing
             using: &random))
         var others = CalendarBuckets(unit, timeZone: zone)
         #expect(others.bucket(containing: inside) == next)
+        // Its first and its last moment, of which nothing is cached.
+        let end = next.range.upperBound.microseconds
+        for edge in [next.range.lowerBound, Timestamp(microseconds: end - 1)] {
+          var fresh = CalendarBuckets(unit, timeZone: zone)
+          #expect(fresh.bucket(containing: edge) == next)
+        }
         bucket = next
       }
     }

@@ -49,7 +49,11 @@ import Testing
     let backward = try store.history().reversed().collect()
     #expect(backward.map(\.changes.count) == [1, count, count, 0])
     #expect(backward.map(\.number) == [4, 3, 2, 1])
-    #expect(backward[1].changes.map(\.objectID.row) == forward[2].changes.map(\.objectID.row))
+    // Only whether they are equal: how two long lists differ takes hours.
+    let isSame = zip(backward[1].changes, forward[2].changes).allSatisfy {
+      $0.objectID == $1.objectID
+    }
+    #expect(isSame)
     #expect(backward[2].metadata == ["k": "v"])
     checkWalks(of: forward[2])
     var seen = 0

@@ -65,6 +65,69 @@ import Testing
     try first.close()
   }
 
+  /// One that goes on listening is served as soon as the file can be read again, though nobody
+  /// writes any more.
+  @Test func whoGoesOnListeningIsServedAgain() async throws {
+    let files = FaultyFileSystem(seed: 1)
+    let location = StoreLocation(fileSystem: files, path: "/test.annals")
+    let first = try noteStore(location)
+    let second = try noteStore(location, seed: 2)
+    var iterator = try first.changes(after: first.token).makeAsyncIterator()
+    try second.note("a")
+    #expect(try await iterator.next()?.number == 2)
+    // The file cannot be read once a commit is written: until the listener looks too late for it.
+    var (last, hasFailed) = (Int64?.none, false)
+    for round in 1...100 where !hasFailed {
+      files.duringNextSync { files.inject(FaultInjection(.read, .ioError, count: .max)) }
+      _ = try? second.note("\(round)")
+      do { last = try await iterator.next()?.number } catch { hasFailed = true }
+      files.removeInjections()
+    }
+    #expect(hasFailed)
+    let head = second.token.number
+    // If it is not, this ends at the deadline.
+    while last != head {
+      try await Task.sleep(for: .milliseconds(10))
+      if let next = try? await iterator.next()?.number { last = next }
+    }
+    try second.close()
+    try first.close()
+  }
+
+  /// The file is watched until the last listener has left, in whatever order they leave.
+  @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 2, 0], [1, 0, 2]])
+  func whoStaysIsServedWhenOthersLeave(_ order: [Int]) async throws {
+    let location = memoryFile()
+    let first = try noteStore(location)
+    let second = try noteStore(location, seed: 2)
+    let seen = SeenNumbers()
+    let readers = (0..<3).map { reader in
+      Task.detached {
+        for try await transaction in try first.changes(after: 1) {
+          seen.list.withLock { $0.append(transaction.number * 10 + Int64(reader)) }
+        }
+      }
+    }
+    func expectAll(_ number: Int64, by left: Set<Int>) async throws {
+      let wanted = Set(left.map { number * 10 + Int64($0) })
+      // If one was not served, this ends at the deadline.
+      while !wanted.isSubset(of: Set(seen.list.withLock { $0 })) {
+        try await Task.sleep(for: .milliseconds(1))
+      }
+    }
+    var left: Set = [0, 1, 2]
+    for (place, leaving) in order.enumerated() {
+      try second.note("\(place)")
+      try await expectAll(Int64(place) + 2, by: left)
+      readers[leaving].cancel()
+      try await readers[leaving].value
+      left.remove(leaving)
+      #expect(first.writer.isWatching == !left.isEmpty, "\(left)")
+    }
+    try second.close()
+    try first.close()
+  }
+
   @Test func aRewriteByAnotherStoreIsFollowed() async throws {
     try await onEach { location in
       let first = try noteStore(location)

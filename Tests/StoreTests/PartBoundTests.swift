@@ -25,6 +25,13 @@ import Testing
       let read = try Store(location, creates: false)
       let counts = try read.history().collect(limit: 10).map(\.changes.count)
       #expect(counts == [0, count, count, count])
+      let forward = try read.history().collect(limit: 10)
+      let backward = try read.history().reversed().collect(limit: 10)
+      #expect(backward.map(\.number) == [4, 3, 2, 1])
+      for (one, other) in zip(forward, backward.reversed()) {
+        #expect(one.changes.map(\.objectID.row) == other.changes.map(\.objectID.row))
+        #expect(one.timestamp == other.timestamp, "\(one.number)")
+      }
       #expect(try read.snapshot(at: 2).count(of: "Note") == count)
       #expect(try read.snapshot().count(of: "Note") == 0)
       #expect(try read.verifyHistory() == [])

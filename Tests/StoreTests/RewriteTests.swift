@@ -1,3 +1,6 @@
+import AnnalsFormat
+import AnnalsInspection
+import AnnalsStorage
 import AnnalsTestSupport
 import Foundation
 import Testing
@@ -37,6 +40,40 @@ import Testing
       result += try snapshot.objects(of: "Note").map(\.dictionary)
     }
     return result
+  }
+
+  /// A prune may begin anywhere in a block, and in one that is long enough to be copied unchanged
+  /// it drops what lies before.
+  @Test func pruningWithinLongBlocks() throws {
+    let files = MemoryFileSystem()
+    let location = StoreLocation(fileSystem: files, path: "/test.annals")
+    let store = try noteStore(location)
+    var random = SeededRandom(seed: 34)
+    let head: Int64 = 321
+    for number in 2...head {
+      let text = (0..<94).map { _ in String(random.next() | 1 << 60, radix: 16) }.joined()
+      try store.note("n\(number)", text: text)
+    }
+    let texts = try store.texts()
+    try store.compact()
+    let blocks = try files.regions(of: location.path).compactMap(\.frame)
+      .filter { $0.header.kind == .block }
+    #expect(blocks.count { $0.header.payloadLength >= 64 << 10 } > 1)
+    for floor in [2, 3, 60, 150, 151, 260, head] as [Int64] {
+      try store.prune(store.prunePlan(before: floor))
+      #expect(store.base.number == floor - 1)
+      let kept = try store.history().collect()
+      #expect(kept.map(\.number) == Array(floor...head))
+      #expect(kept.allSatisfy { $0.changes.count == 1 })
+      for number in Set([floor - 1, floor, (floor + head) / 2, head]) {
+        let found = try store.snapshot(at: number).count(of: "Note")
+        #expect(found == Int(number) - 1, "\(number) of \(floor)")
+      }
+      #expect(try store.texts() == texts)
+      #expect(try store.verify().allSatisfy { $0.severity == .note })
+    }
+    try store.close()
+    #expect(try Store(location, creates: false).texts() == texts)
   }
 
   @Test(arguments: [false, true])

@@ -25,6 +25,41 @@ import Testing
     }
   }
 
+  /// What a change of the schema writes into older objects is in the log like anything else: it is
+  /// there after the next opening, in history, and in the past as it was.
+  @Test func defaultsThatAreWrittenOutAreRecorded() throws {
+    func schema(_ stars: Attribute, _ rank: Attribute) -> Schema {
+      var entity = Entity("Note", attributes: [stars, rank])
+      entity.attributes.append(Attribute("id", .string, isOptional: false, isUnique: true))
+      return Schema(entities: [entity])
+    }
+    let location = memoryFile()
+    let store = try noteStore(location)
+    let ids = try ["a", "b", "c"].map { try store.note($0) }
+    let rank = Attribute("rank", .int64, isOptional: false, default: .int(1))
+    try store.require(
+      schema(Attribute("stars", .int64, isOptional: false, default: .int(3)), rank))
+    try store.write { try $0.update(ids[1], ["stars": 4]) }
+    let before = store.token
+    // Nulls are nulls from now on.
+    try store.require(schema(Attribute("stars", .int64), rank))
+    #expect(store.token.number == before.number + 1)
+    let written = try store.transaction(store.token.number).changes
+    #expect(written.map(\.objectID) == [ids[0], ids[2]])
+    #expect(written.map { $0.after("stars") } == [3, 3])
+    try store.write { try $0.update(ids[2], ["stars": .null]) }
+    func expect(_ store: Store) throws {
+      let (now, then) = (store.snapshot(), try store.snapshot(at: before))
+      #expect(try ids.map { try now.object($0)?["stars"] } == [3, 4, .null])
+      #expect(try ids.map { try then.object($0)?["stars"] } == [3, 4, 3])
+      #expect(try ids.map { try now.object($0)?["rank"] } == [1, 1, 1])
+      #expect(try store.verifyHistory() == [])
+    }
+    try expect(store)
+    try store.close()
+    try expect(try Store(location, creates: false))
+  }
+
   @Test func anOldAndANewProgramTakeTurns() throws {
     let location = memoryFile()
     let newer = Schema {

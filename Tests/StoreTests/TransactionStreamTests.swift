@@ -43,6 +43,74 @@ import Testing
     #expect(rest == [5, 7, 9, 11, 12])
   }
 
+  /// Small commits and large ones, of objects and of the schema, wake readers of history and of a
+  /// live view alike.
+  @Test(arguments: [StoreOptions.Durability.full, .deferred])
+  func everyKindOfCommitWakesWhoeverWaits(durability: StoreOptions.Durability) async throws {
+    var options = StoreOptions()
+    options.durability = durability
+    let store = try noteStore(options: options)
+    let (seen, rows) = (SeenNumbers(), SeenNumbers())
+    let readers = [
+      Task.detached {
+        for try await transaction in try store.changes(after: 1) {
+          seen.list.withLock { $0.append(transaction.number) }
+        }
+      },
+      Task.detached {
+        for try await update in store.live("Note") {
+          rows.list.withLock { $0 = [Int64(update.rows.count)] }
+        }
+      },
+    ]
+    func insert(_ count: Int) throws {
+      try store.write { tx in
+        let first = store.token.number * 1_000
+        for number in 0..<count { try tx.insert("Note", ["id": .string("\(first) \(number)")]) }
+      }
+    }
+    let commits: [(String, () throws -> Void)] = [
+      ("one", { try insert(1) }), ("few", { try insert(16) }), ("many", { try insert(17) }),
+      ("a thousand", { try insert(1_000) }),
+      ("a long text", { _ = try store.note("long", text: String(repeating: "x", count: 9_000)) }),
+      ("a schema", { try store.require(Schema { Entity("Other") { Attribute("a", .int64) } }) }),
+      (
+        "both",
+        {
+          try store.write { tx in
+            try tx.require(Schema { Entity("Third") { Attribute("a", .int64) } })
+            try tx.insert("Note", ["id": "with a schema"])
+          }
+        }
+      ),
+      ("back", { try store.revert(store.token.number) }),
+      (
+        "none left",
+        {
+          try store.write { tx in
+            for note in try tx.fetch(DynamicFetch("Note")) { try tx.delete(note.objectID) }
+          }
+        }
+      ),
+    ]
+    for (name, commit) in commits {
+      // By now the readers have gone to wait.
+      try await Task.sleep(for: .milliseconds(20))
+      try commit()
+      let count = Int64(try store.snapshot().count(of: "Note"))
+      func hasCome() -> Bool {
+        seen.list.withLock { $0.last } == store.token.number
+          && rows.list.withLock { $0.last } == count
+      }
+      // If it woke nobody, this ends at the deadline.
+      while !hasCome(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+      try #require(hasCome(), "\(name)")
+    }
+    #expect(seen.list.withLock { $0 } == Array(2...store.token.number))
+    try store.close()
+    for reader in readers { try await reader.value }
+  }
+
   /// Nothing but the commits themselves wakes the reader here: the store stays open, and there is
   /// always one commit behind which nothing comes. With an exclusive lock, commits that are not
   /// synced move the version on in place.
@@ -153,6 +221,6 @@ import Testing
 }
 
 /// What a reader has seen.
-private final class SeenNumbers: Sendable {
+final class SeenNumbers: Sendable {
   let list = Locked<[Int64]>([])
 }

@@ -67,6 +67,20 @@ import Testing
       let positions = entries.positions(of: ObjectReference(entity: 1, row: Int64(row)))
       #expect(positions == found.indices.filter { found[$0].row == row }, "\(comment)")
     }
+    // The rows of a span: its first moment counts, its last does not.
+    let moments = found.indices.map { entries.order.moment(entries[$0]).microseconds }
+    let last = found.count - 1
+    for (one, other) in [(0, last), (last / 3, last / 2), (last / 2, last), (last / 2, last / 2)]
+    where last >= 0 {
+      let (start, end) = (
+        min(moments[one], moments[other]), max(moments[one], moments[other])
+      )
+      for (start, end) in [(start, end), (start, end &+ 1), (start &+ 1, end), (end, start)] {
+        let positions = entries.positions(from: start, to: end)
+        let wanted = moments.indices.filter { moments[$0] >= start && moments[$0] < end }
+        #expect(Array(positions) == wanted, "\(comment), from \(start) to \(end)")
+      }
+    }
   }
 
   /// Groups keep the objects apart, and a label that is a to-one shows its object's name.

@@ -155,6 +155,31 @@ import Testing
     #expect(kept.conflicts.map(\.property) == ["id"])
   }
 
+  /// Each property once, whatever else others have changed in the object.
+  @Test(arguments: [["count"], ["text"], ["count", "text"]], [MergePolicy.rollBack, .storedWins])
+  func aTakenKeyIsToldOnceBesideOtherConflicts(
+    _ others: [String], _ policy: MergePolicy
+  ) throws {
+    let store = try noteStore()
+    let old = try store.note("old", text: "base")
+    let seen = store.token
+    try store.write { tx in
+      let theirs: [String: Value] = ["count": 9, "text": "theirs"]
+      try tx.update(old, theirs.filter { others.contains($0.key) })
+      try tx.insert("Note", ["id": "x"])
+    }
+    let commit = try store.commit(basedOn: seen, merging: policy) {
+      try $0.update(old, ["id": "x", "text": "mine"])
+    }
+    let isTextTold = policy == .rollBack || others.contains("text")
+    #expect(
+      commit.conflicts.compactMap(\.property).sorted() == ["id"] + (isTextTold ? ["text"] : []))
+    let found = try #require(try store.snapshot().object(old))
+    #expect(found["id"] == "old" && found["count"] == (others.contains("count") ? 9 : .null))
+    let text = others.contains("text") ? "theirs" : policy == .rollBack ? "base" : "mine"
+    #expect(found["text"] == .string(text))
+  }
+
   @Test func keysThatWereFreedMeanwhileMayBeTaken() throws {
     let store = try noteStore()
     let first = try store.note("x")
