@@ -7,7 +7,7 @@ package enum FormatLimits {
   /// The version of the format: 0 while it is a draft.
   package static let version: UInt32 = 0
   /// The draft that this engine reads and writes.
-  package static let draft: UInt32 = 2
+  package static let draft: UInt32 = 3
 
   /// Bytes of the header, and of each root slot.
   package static let blockLength = 4096

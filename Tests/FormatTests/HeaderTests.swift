@@ -36,7 +36,7 @@ struct HeaderTests {
     #expect(fault { $0.removeSubrange(4095...) } == .cut(4095))
     #expect(fault { $0 = ContiguousArray("{\"n\":1,\"changes\":[]}".utf8) } == .notAnnals)
     // A newer version may have moved everything else, so it is told before a checksum.
-    #expect(fault(sealed: false) { $0[8] = 1 } == .newerVersion(version: 1, draft: 2))
+    #expect(fault(sealed: false) { $0[8] = 1 } == .newerVersion(version: 1, draft: 3))
     #expect(fault(sealed: false) { $0[12] = 9 } == .newerVersion(version: 0, draft: 9))
     #expect(fault { $0[12] = 0 } == .olderDraft(0))
     #expect(fault(sealed: false) { $0[300] = 1 } == .checksum)

@@ -34,9 +34,9 @@ struct StoredNumberTests {
   func frameKindsAndFlags() {
     let kinds: [FrameKind] = [
       .transaction, .block, .largeValue, .chunk, .checkpoint, .opening, .consumerChange, .retention,
-      .erasure, .tombstones, .restorePoint, .featureAnnouncement, .digest,
+      .erasure, .tombstones, .restorePoint, .featureAnnouncement,
     ]
-    #expect(kinds.map(\.rawValue) == Array(1...8) + Array(10...12) + [14, 15])
+    #expect(kinds.map(\.rawValue) == Array(1...8) + Array(10...12) + [14])
     #expect(kinds.filter(\.isKnown).map(\.rawValue) == Array(1...5) + [7, 8, 11, 14])
     let flags: [FrameFlags] = [.skippable, .continued, .compressed, .encrypted]
     #expect(flags.map(\.rawValue) == [1, 2, 4, 8])
@@ -48,6 +48,6 @@ struct StoredNumberTests {
     #expect(FormatLimits.logStart == 12_288)
     #expect(FormatLimits.frameHeaderLength == 24)
     #expect(FileHeader.magic == [0x89, 0x41, 0x4E, 0x4C, 0x53, 0x0D, 0x0A, 0x1A])
-    #expect((FormatLimits.version, FormatLimits.draft) == (0, 2))
+    #expect((FormatLimits.version, FormatLimits.draft) == (0, 3))
   }
 }

@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func theWorkedExampleIsSound() throws {
-    let file = FixtureTests.folder.appending(path: "draft-2/worked-example.annals")
+    let file = FixtureTests.folder.appending(path: "draft-3/worked-example.annals")
     let bytes = ContiguousArray(try Data(contentsOf: file))
     #expect(try findings(in: bytes) == [])
     let report = try report(on: bytes)

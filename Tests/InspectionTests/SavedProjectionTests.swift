@@ -67,7 +67,7 @@ import Testing
     for line in [
       "state of the projection \"words\", version 2, as of 7: 5 bytes",
       "6 the state of a projection",
-      "the program's own bytes", "\"words\", version 2, as of 7, at ", "3, saved projections",
+      "the program's own bytes", "\"words\", version 2, as of 7, at ", "10, saved projections",
     ] { #expect(text.contains(line), "\(line)") }
   }
 }

@@ -1331,11 +1331,11 @@ class Checkpoint:
         increasing([e[0] for e in self.entities], "entities of a checkpoint")
         area = extension_area(c)
         for tag in area:
-            if tag <= 7:
+            if tag in (2, 4, 5, 6, 8, 10, 12):
                 met("directory tag", tag)
         self.jumps, self.older = 0, None
-        if 1 in area:
-            item = Cursor(area[1])
+        if 12 in area:
+            item = Cursor(area[12])
             self.jumps = item.number()
             item.finish("a count of clock jumps")
         if 2 in area:
@@ -1343,8 +1343,8 @@ class Checkpoint:
             self.older = item.varint(), item.number()
             item.finish("an older checkpoint")
         self.projections = {}
-        if 3 in area:
-            self.saved_projections(Cursor(area[3]))
+        if 10 in area:
+            self.saved_projections(Cursor(area[10]))
         self.consumers = {}
         if 4 in area:
             item = Cursor(area[4])
@@ -1373,8 +1373,8 @@ class Checkpoint:
             need(sum(frames) <= end - LOG_START, "tombstones that overlap")
             self.tombstones = (after, refs)
         self.migrations = []
-        if 7 in area:
-            item = Cursor(area[7])
+        if 8 in area:
+            item = Cursor(area[8])
             while item.at < item.end:
                 made = item.number()
                 self.migrations.append((made, migration_name(item.sized())))
@@ -1593,8 +1593,8 @@ class File:
         c = Cursor(data[:4096])
         c.raw(8)
         version, draft = c.u32(), c.u32()
-        need((version, draft) <= (0, 2), "written by a newer version")
-        need((version, draft) == (0, 2), "of another draft")
+        need((version, draft) <= (0, 3), "written by a newer version")
+        need((version, draft) == (0, 3), "of an older draft")
         need(crc(data[:4092]) == int.from_bytes(data[4092:4096], "little"), "the header's checksum is wrong")
         self.header_checksum = int.from_bytes(data[4092:4096], "little")
         self.required, self.optional = need_features(c)
@@ -1655,7 +1655,6 @@ class File:
                 required, optional = need_features(c)
                 self.required |= required
                 self.optional |= optional
-                c.finish("an announcement")
                 need(required or optional, "an announcement of nothing")
                 need(frame.flags & 1 == (required == 0), "flags of an announcement")
             if frame.kind in allowed:

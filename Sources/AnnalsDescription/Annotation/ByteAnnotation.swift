@@ -182,7 +182,9 @@ extension ByteAnnotation {
     case .checkpoint: directory(&reader)
     case .sideRecord: side(&reader, of: kind)
     case .tombstones: tombstones(&reader)
-    case .announcement: announced(&reader)
+    case .announcement:
+      announced(&reader)
+      if reader.remaining > 0 { reader.end("features of a later version") }
     case .unknown: reader.end("payload of a kind that this version does not know")
     }
   }

@@ -96,6 +96,7 @@ extension StoreWriter {
       try merge(&draft, if: preconditions, by: rules)
       rules = self.rules(of: draft)
     }
+    draft.dropPassingItems()
     try draft.derive(rules.derivations)
     try draft.origin.requireStorable(after: number)
     try draft.checkUniqueness()

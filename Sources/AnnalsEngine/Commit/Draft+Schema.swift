@@ -52,6 +52,16 @@ extension Draft {
     definitionCount += 1
   }
 
+  /// Drops from the definitions that the draft changes the items that do not outlast a change by a
+  /// writer that does not know them. O(properties of changed entities).
+  mutating func dropPassingItems() {
+    let kept = changedEntities.sorted().compactMap { number -> Entity? in
+      guard let new = schema.entity(numbered: number) else { return nil }
+      return base.schema.entity(numbered: number).flatMap(new.withoutPassingItems)
+    }
+    if !kept.isEmpty { redefine(kept) }
+  }
+
   /// Adds an entity with a new name, and returns it with its numbers. O(what is added).
   ///
   /// Throws `.invalidSchema` for an invalid name, or if there are too many entities.

@@ -95,13 +95,13 @@ package struct Features: Hashable, Sendable {
   }
 
   /// Reads the payload of a frame that announces features. Throws `unknownFeatures` if a reader
-  /// must know more.
+  /// must know more. Ignores what follows the two words: a later version that needs it there sets
+  /// their highest bit.
   package init(
     announcement payload: UnsafeRawBufferPointer, flags: FrameFlags
   ) throws(DecodeFault) {
     var reader = ByteReader(payload)
     try self.init(readable: &reader)
-    try reader.expectEnd()
     guard !isEmpty else { throw .invalid(at: 0, reason: "an announcement of nothing") }
     guard flags.contains(.skippable) == (required == 0) else {
       throw .invalid(at: 0, reason: "an announcement that may be skipped if no reader needs it")

@@ -31,7 +31,6 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
   @inlinable package static var opening: FrameKind { FrameKind(rawValue: 6) }
   @inlinable package static var erasure: FrameKind { FrameKind(rawValue: 10) }
   @inlinable package static var restorePoint: FrameKind { FrameKind(rawValue: 12) }
-  @inlinable package static var digest: FrameKind { FrameKind(rawValue: 15) }
 
   /// What the frames of a kind are to whoever walks over them.
   @usableFromInline @frozen
@@ -83,7 +82,6 @@ package struct FrameKind: RawRepresentable, Hashable, Sendable {
     case .tombstones: "tombstones"
     case .restorePoint: "restore point"
     case .featureAnnouncement: "feature announcement"
-    case .digest: "digest"
     default: "unknown kind"
     }
   }

@@ -1,6 +1,6 @@
 /// The tagged area of transactions, directories, definitions and large values, for what versions
-/// add: items of tag, length and bytes, tags rising. Readers skip what they do not know, rewrites
-/// keep it as it is.
+/// add: items of tag, length and bytes, tags rising. Readers skip what they do not know. Whoever
+/// makes a structure anew copies the unknown items with odd tags and drops those with even ones.
 ///
 /// FORMAT.md, "Extension areas", lists the tags. Those of properties stand with their `fields`.
 package enum ExtensionArea {
@@ -18,8 +18,6 @@ package enum ExtensionArea {
   static let madeEdits: UInt64 = 1
   /// In a definition of an attribute: how it is derived.
   static let derivation: UInt64 = 1
-  /// In a directory: how many transactions up to it say so. A number.
-  static let clockJumps: UInt64 = 1
   /// In a directory: the checkpoint before it. Offset and number.
   static let olderCheckpoint: UInt64 = 2
   /// In a directory: the consumers.
@@ -29,16 +27,19 @@ package enum ExtensionArea {
   /// In the directory of a base: the deletes that it remembers.
   static let tombstones: UInt64 = 6
   /// In a directory: the migrations made up to it.
-  static let migrations: UInt64 = 7
-
+  static let migrations: UInt64 = 8
   /// In a directory: where the states of projections are saved.
-  static let savedProjections: UInt64 = 3
+  static let savedProjections: UInt64 = 10
+  /// In a directory: how many transactions up to it say that their clock had jumped back. A number.
+  static let clockJumps: UInt64 = 12
 
   /// What the items of a directory are, by tag from 1.
   package static let directoryItems = [
-    "count of clock jumps", "checkpoint before: offset and number", "saved projections",
-    "consumers", "retention", "tombstones", "migrations",
+    unassigned, "checkpoint before: offset and number", unassigned, "consumers", "retention",
+    "tombstones", unassigned, "migrations", unassigned, "saved projections", unassigned,
+    "count of clock jumps",
   ]
+  private static let unassigned = "not known"
 
   /// What the items of a transaction are, by tag from 1.
   package static let transactionItems = [
@@ -87,6 +88,19 @@ package enum ExtensionArea {
       }
       return result
     }
+  }
+
+  /// The items of an area that outlast a structure made anew: those with odd tags, and the known
+  /// ones, which are made anew themselves.
+  package static func lasting(
+    _ area: ContiguousArray<UInt8>, besides known: Set<UInt64> = []
+  ) -> ContiguousArray<UInt8> {
+    if area.isEmpty { return area }
+    var result: ContiguousArray<UInt8> = []
+    for item in items(of: area) where item.tag & 1 == 1 || known.contains(item.tag) {
+      append(item.tag, item.bytes, to: &result)
+    }
+    return result
   }
 
   /// Whether an area that was read has an item of this tag.

@@ -45,7 +45,8 @@ struct OutlineChecks {
         case .notAnnals, .tooShort: "Check the path: this is another kind of file"
         case .cut: "Restore a copy: all behind is gone"
         case .newerVersion, .unknownFeatures: Remedy.newerVersion
-        case .olderDraft: "Open it with the version of Annals that wrote it, and export it"
+        case .olderDraft:
+          "Export it with the version of Annals that wrote it, and import it with this one"
         default: Remedy.salvage
         }
       isNewer = remedy == Remedy.newerVersion

@@ -264,6 +264,8 @@ extension LogReplay {
     tables.absorb(
       checkpoint: CheckpointReference(offset: frame.offset, number: tables.head.number),
       end: frame.end)
+    let directory = reader.walk.withPayload(of: frame) { try? CheckpointDirectory.decode($0) }
+    if let directory { tables.adopt(directory) }
   }
 }
 

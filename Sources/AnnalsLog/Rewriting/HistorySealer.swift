@@ -44,6 +44,7 @@ struct HistorySealer {
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
+      _ = pending.dropPassingItems()
       try requireOrder(at: frame.offset)
       if let record = pending.transactions.last { erasure?.erase(record, in: &pending) }
       if let record = pending.transactions.last, record.lost != nil {
@@ -105,11 +106,12 @@ struct HistorySealer {
       try seal()
       var batch = ChangeBatch()
       try walk.decode(frame, into: &batch)
-      try write(frame, in: walk)
+      try write(frame, in: walk, asItIs: !batch.dropPassingItems())
       return try target.absorb(batch)
     }
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
+    _ = batch.dropPassingItems()
     for record in batch.transactions where record.number > range.after {
       erasure?.erase(record, in: &batch)
     }
@@ -152,31 +154,37 @@ struct HistorySealer {
   /// Copies one part of a large transaction.
   private mutating func copy(part frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
     let summary = try walk.requireSummary(of: frame)
+    var isKept = true
     if !target.isAmidTransaction {
       try seal()
       var batch = ChangeBatch()
       try walk.decode(frame, into: &batch)
+      isKept = !batch.dropPassingItems()
       guard let record = batch.transactions.first, record.part == 0 else {
         throw .damage(at: frame.offset, "a part without its beginning")
       }
       target.beginParts(record)
     }
-    try write(frame, in: walk)
+    try write(frame, in: walk, asItIs: isKept)
     try target.absorb(
       partOf: summary.changeCount, of: summary.entities.map(\.entity),
       isLast: !frame.header.flags.contains(.continued))
   }
 
-  private mutating func write(_ frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
+  /// Writes a block or a part unchanged, unless something in it is erased or an item dropped.
+  private mutating func write(
+    _ frame: WalkedFrame, in walk: FrameWalk, asItIs isKept: Bool
+  ) throws(LogError) {
     target.beginUnit()
-    guard erases(in: frame, walk) else {
+    guard !isKept || erases(in: frame, walk) else {
       return try walk.withPayload(of: frame) { payload throws(LogError) in
         try target.append(kind: .block, flags: frame.header.flags, payload: payload)
       }
     }
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
-    if let record = batch.transactions.first { erasure?.erase(record, in: &batch) }
+    _ = batch.dropPassingItems()
+    for record in batch.transactions { erasure?.erase(record, in: &batch) }
     try target.append(flags: frame.header.flags) {
       BlockCodec.encode(batch, into: &$0)
       return .block

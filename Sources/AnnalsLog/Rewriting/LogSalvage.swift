@@ -111,10 +111,15 @@ package final class LogSalvage {
   ) throws(LogError) {
     let target = try writing()
     target.beginUnit()
-    if isFirst {
-      target.note(LargeValueEntry(number: number, offset: target.offset, length: length))
+    let flags = FrameFlags(isContinued: !isLast)
+    guard isFirst else {
+      return try target.append(kind: .largeValue, flags: flags, payload: payload)
     }
-    try target.append(kind: .largeValue, flags: isLast ? [] : .continued, payload: payload)
+    target.note(LargeValueEntry(number: number, offset: target.offset, length: length))
+    let kept = try target.lasting(ContiguousArray(payload), at: target.offset)
+    try kept.withBytes { bytes throws(LogError) in
+      try target.append(kind: .largeValue, flags: flags, payload: bytes)
+    }
   }
 
   /// Writes the mark of a large value whose bytes are lost.
@@ -128,14 +133,25 @@ package final class LogSalvage {
   }
 
   /// Copies a frame of transactions, or of one part of one; `batch` is its decoded content. A block
-  /// whose summary contradicts its columns is encoded again; any other frame is copied unchanged.
-  /// Throws `damage` if it does not follow what was written before.
+  /// whose summary contradicts its columns, and a frame with items that do not outlast a salvage,
+  /// are encoded again; any other is copied unchanged. Throws `damage` if it does not follow what
+  /// was written before.
   package func append(
     copyOf kind: FrameKind, payload: UnsafeRawBufferPointer, batch: ChangeBatch
   ) throws(LogError) {
+    var batch = batch
+    var isKept = !batch.dropPassingItems()
     if kind == .block, (try? BlockCodec.decodeSummary(payload)) != BlockCodec.summary(of: batch) {
+      isKept = false
+    }
+    if !isKept {
       var anew: ContiguousArray<UInt8> = []
-      BlockCodec.encode(batch, into: &anew)
+      var kind = kind
+      if kind == .block {
+        BlockCodec.encode(batch, into: &anew)
+      } else {
+        kind = batch.encode(into: &anew)
+      }
       if anew.count <= FormatLimits.maximumPayload {
         return try anew.withBytes { bytes throws(LogError) in
           try append(kind: kind, payload: bytes, batch: batch)
@@ -194,6 +210,8 @@ package final class LogSalvage {
   /// was read. Throws `damage` if they do not follow what was written before.
   package func write(_ batch: ChangeBatch) throws(LogError) {
     if batch.transactions.isEmpty { return }
+    var batch = batch
+    _ = batch.dropPassingItems()
     var payload: ContiguousArray<UInt8> = []
     let kind = batch.encode(into: &payload)
     try payload.withBytes { bytes throws(LogError) in

@@ -100,7 +100,7 @@ struct RewriteBase {
     base.clockJumps = try view.clockJumps(upTo: number)
     base.gaps = view.gaps.filter { $0.last <= number }
     base.migrations = view.migrations.filter { $0.number <= number }
-    base.extensions = view.tables.extensions
+    base.extensions = try view.checkpoint(atOrBefore: number)?.extensions ?? []
     let tables = LogTables(base, schema: made.schema, largeValues: largeValues)
     // Projections may contain what is erased.
     let projections =

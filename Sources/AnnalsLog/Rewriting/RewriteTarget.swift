@@ -279,11 +279,25 @@ final class RewriteTarget {
     while true {
       let (header, payload) = try old.payload(at: offset, kind: .largeValue)
       let isLast = !header.flags.contains(.continued)
-      try payload.withBytes { bytes throws(LogError) in
+      let kept = offset == entry.offset ? try lasting(payload, at: offset) : payload
+      try kept.withBytes { bytes throws(LogError) in
         try append(kind: .largeValue, flags: FrameFlags(isContinued: !isLast), payload: bytes)
       }
       if isLast { return result }
       offset += header.frameLength
+    }
+  }
+
+  /// The payload of a first piece, without the items that do not outlast a rewrite.
+  func lasting(
+    _ payload: ContiguousArray<UInt8>, at offset: UInt64
+  ) throws(LogError) -> ContiguousArray<UInt8> {
+    do throws(DecodeFault) {
+      return try payload.withBytes { bytes throws(DecodeFault) in
+        try LargeValueCodec.withoutPassingItems(bytes)
+      } ?? payload
+    } catch {
+      throw .decode(error, at: offset)
     }
   }
 

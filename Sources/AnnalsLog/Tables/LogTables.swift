@@ -302,7 +302,8 @@ struct LogTables: Sendable {
     writable().index.closeSegment()
   }
 
-  /// Adopts from a checkpoint at the head what only a directory contains and no transaction does.
+  /// Adopts from a checkpoint at the head what only a directory contains and no frame does: items
+  /// that this version does not know.
   mutating func adopt(_ directory: CheckpointDirectory) {
     writable().extensions = directory.extensions
   }
@@ -331,7 +332,7 @@ struct LogTables: Sendable {
     result.nextLargeValueNumber = nextLargeValueNumber
     result.entities = try shared.lists.checkpoint(entities, store)
     result.previousCheckpoint = checkpoint
-    result.extensions = shared.extensions
+    result.extensions = ExtensionArea.lasting(shared.extensions)
     result.side = shared.side
     return result
   }

@@ -45,6 +45,9 @@ extension FixtureRecipe {
     FixtureRecipe("newer-version", from: edits, .refused(.newerVersion)) {
       $0.put([2], at: 8)
     },
+    FixtureRecipe("older-draft", from: edits, .refused(.unsupported)) {
+      $0.put([2], at: 12)
+    },
     FixtureRecipe("newer-required-feature", from: edits, .refused(.newerVersion)) {
       try $0.changeHeader(at: 16, to: [0, 1])
     },
@@ -74,6 +77,10 @@ extension FixtureRecipe {
     },
     FixtureRecipe("newer-announced-optional-feature", from: edits, .clean) {
       try $0.announce(Features(optional: 1 << 8), inSlots: true)
+    },
+    FixtureRecipe("newer-announced-words", from: edits, .refused(.newerVersion)) {
+      let words: [UInt64] = [1 << 63, 0, 8]
+      $0.append(14, [], words.flatMap { word in (0..<8).map { UInt8(word >> ($0 * 8) & 255) } })
     },
   ]
 

@@ -107,6 +107,11 @@ import Testing
       #expect(verify.output.contains("newer version"), "\(verify)")
       #expect(!verify.output.contains("damage"), "\(verify)")
       #expect(state.status == .couldNotRun && state.errors.contains("newer"), "\(state)")
+    case .refused(.unsupported):
+      let advice = "with the version of Annals that wrote it, and import it with this one"
+      #expect(verify.status == .foundProblems && verify.output.contains(advice), "\(verify)")
+      #expect(state.status == .couldNotRun && state.errors.contains("draft 2"), "\(state)")
+      #expect(state.errors.contains("Export it"), "\(state)")
     case .refused:
       #expect(verify.status != .done && state.status == .couldNotRun, "\(verify) \(state)")
       #expect(state.errors.contains("is not an Annals store"), "\(state)")

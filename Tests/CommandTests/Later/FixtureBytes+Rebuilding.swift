@@ -47,12 +47,12 @@ extension FixtureBytes {
   }
 
   /// Gives the newest directory an item that no version knows.
-  mutating func extendNewestDirectory() throws {
+  mutating func extendNewestDirectory(_ items: ContiguousArray<UInt8> = [99, 1, 7]) throws {
     let newest = frames(.checkpoint).last?.offset
     try changePayloads { frame, payload in
       guard frame.offset == newest else { return payload }
       var directory = try payload.withUnsafeBytes { try CheckpointDirectory.decode($0) }
-      directory.extensions = [99, 1, 7]
+      directory.extensions = items
       return Array(directory.encode())
     }
   }

@@ -13,7 +13,7 @@ extension LaterForm {
   ]
 
   static let frames: [LaterForm] = {
-    // Opening, the unassigned ones, restore point, digest, and others.
+    // Opening, the unassigned ones, restore point, and others.
     let kinds: [UInt8] = [6, 9, 10, 12, 13, 15, 16, 200, 255]
     var forms: [LaterForm] = []
     for kind in kinds {
@@ -48,6 +48,19 @@ extension LaterForm {
           try bytes.seal()
         })
       forms += frame("announced required feature \(bit)", isSkipped: false, 14, 0, bits(bit) + none)
+    }
+    forms += frame(
+      "announced required features in further words", isSkipped: false, 14, 0,
+      bits(63) + none + bits(3) + none)
+    for place in [Place.behind, .marked] {
+      forms.append(
+        LaterForm("a known feature, announced with further words, \(place)", .ignored) {
+          let known = FixtureBytes.Piece(14, 1, none + bits(32) + none + bits(3))
+          try $0.add(known, at: place)
+          let slots = place == .marked ? [4096, 8192] : []
+          for slot in slots { $0.put(bits(32), at: slot + RootSlot.featuresOffset + 8) }
+          try $0.seal()
+        })
     }
     for bit in [0, 31, 39, 63] {
       let reach: Reach = bit < 32 ? .ignored : .writing

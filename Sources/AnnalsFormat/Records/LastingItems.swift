@@ -1,0 +1,68 @@
+import AnnalsModel
+
+// What becomes of the items of extension areas that this version does not know.
+//
+// Docs/Writing-the-format.md, "What becomes of extension areas".
+
+extension TransactionRecord {
+  /// Drops the items that do not outlast a rewrite. Returns whether there were any.
+  fileprivate mutating func dropPassingItems() -> Bool {
+    if isPlain || extensions.isEmpty { return false }
+    let lasting = ExtensionArea.lasting(
+      extensions, besides: [ExtensionArea.erasure, ExtensionArea.undo])
+    if lasting.count == extensions.count { return false }
+    extensions = lasting
+    return true
+  }
+}
+
+extension ChangeBatch {
+  /// Drops the items of its transactions that do not outlast a rewrite. Returns whether there were
+  /// any. O(transactions).
+  package mutating func dropPassingItems() -> Bool {
+    var hasDropped = false
+    for index in transactions.indices where transactions[index].dropPassingItems() {
+      hasDropped = true
+    }
+    return hasDropped
+  }
+}
+
+extension LargeValueCodec {
+  /// The payload of a first piece without the items that do not outlast a rewrite; nil if it has
+  /// none. Throws if it cannot be read.
+  package static func withoutPassingItems(
+    _ payload: UnsafeRawBufferPointer
+  ) throws(DecodeFault) -> ContiguousArray<UInt8>? {
+    var piece = try decode(payload)
+    let lasting = ExtensionArea.lasting(piece.extensions)
+    if lasting.count == piece.extensions.count { return nil }
+    piece.extensions = lasting
+    var anew: ContiguousArray<UInt8> = []
+    encode(piece, into: &anew)
+    return anew
+  }
+}
+
+extension Entity {
+  /// The definition without the items that do not outlast its change, made from `old`: those of the
+  /// entity, and of each property and index that is stated otherwise. Nil if there are none.
+  /// O(properties).
+  package func withoutPassingItems(since old: Entity) -> Entity? {
+    var kept = self
+    kept.extensions = ExtensionArea.lasting(extensions)
+    for place in attributes.indices where !attributes[place].extensions.isEmpty {
+      if old.attributes.contains(attributes[place]) { continue }
+      kept.attributes[place].extensions = ExtensionArea.lasting(attributes[place].extensions)
+    }
+    for place in relationships.indices where !relationships[place].extensions.isEmpty {
+      if old.relationships.contains(relationships[place]) { continue }
+      kept.relationships[place].extensions = ExtensionArea.lasting(relationships[place].extensions)
+    }
+    for place in indexes.indices where !indexes[place].extensions.isEmpty {
+      if old.indexes.contains(indexes[place]) { continue }
+      kept.indexes[place].extensions = ExtensionArea.lasting(indexes[place].extensions)
+    }
+    return kept == self ? nil : kept
+  }
+}
