@@ -1,7 +1,9 @@
 import AnnalsModel
 
 /// Makes up definitions of entities and properties that records refer to and whose own definitions
-/// were lost, so that their values can be kept. Their names say so; their types admit everything.
+/// were lost, so that their values can be kept. Their names say so; their types admit everything,
+/// or are what the next definition says: a type only ever becomes wider. Its default is theirs,
+/// too.
 struct MissingDefinitions {
   private struct Property {
     var isRelationship = false
@@ -13,6 +15,8 @@ struct MissingDefinitions {
   /// The definition of an entity in later records. It may have been new there, or repeated.
   private struct Learnt {
     var properties: Set<PropertyNumber> = []
+    /// The attributes as they are first defined there.
+    var attributes: [PropertyNumber: Attribute] = [:]
     /// Whether a record defines the whole entity. Then there were no other properties.
     var isWhole = false
   }
@@ -26,6 +30,9 @@ struct MissingDefinitions {
     known.isWhole = !change.isPartial
     known.properties.formUnion(change.definition.attributes.lazy.map(\.number))
     known.properties.formUnion(change.definition.relationships.lazy.map(\.number))
+    for attribute in change.definition.attributes where known.attributes[attribute.number] == nil {
+      known.attributes[attribute.number] = attribute
+    }
     learnt[change.number] = known
     if change.isPartial, schema.entity(numbered: change.number) == nil {
       properties[change.number] = properties[change.number] ?? [:]
@@ -77,7 +84,7 @@ struct MissingDefinitions {
   ) -> Bool {
     if let attribute = entity.attributes.first(where: { $0.number == property }) {
       guard let tag = attribute.type.tag else { return true }
-      return tags.allSatisfy { $0 == .null || $0 == tag }
+      return tags.allSatisfy { $0 == .null || $0 == .erased || $0 == tag }
     }
     return entity.relationships.contains { $0.number == property }
   }
@@ -103,10 +110,12 @@ struct MissingDefinitions {
     complete(besides: schema).sorted { $0.key < $1.key }.map { number, wanted in
       var entity = schema.entity(numbered: number) ?? Entity("lost entity \(number)")
       entity.number = number
+      let attributes = learnt[number]?.attributes ?? [:]
       for (number, property) in wanted.sorted(by: { $0.key < $1.key }) {
+        let later = attributes[number]
         if let index = entity.attributes.firstIndex(where: { $0.number == number }) {
           // Widened in the gap.
-          entity.attributes[index].type = .any
+          entity.attributes[index].type = later?.type ?? .any
           continue
         }
         if property.isRelationship {
@@ -116,8 +125,12 @@ struct MissingDefinitions {
           relationship.destination = property.destination
           entity.relationships.append(relationship)
         } else {
-          var attribute = Attribute("lost property \(number)", .any)
+          var attribute = Attribute("lost property \(number)", later?.type ?? .any)
           attribute.number = number
+          if let later, later.defaultValue != nil {
+            attribute.defaultValue = later.defaultValue
+            attribute.isOptional = later.isOptional
+          }
           entity.attributes.append(attribute)
         }
         entity.nextPropertyNumber = max(entity.nextPropertyNumber, number + 1)
