@@ -107,7 +107,9 @@ struct SalvageLab {
       "\(what): \(lost) lost, \(gone) gone: \(report.lines())")
     for number in gone.subtracting(lost) where number <= report.head {
       let text = try transaction(number, in: salvaged)
-      let isThere = text.map { isSame($0, original.transactions[number] ?? "") } ?? false
+      // One with a large value that is lost cannot be read.
+      let isThere =
+        text.map { isSame($0, original.transactions[number] ?? "") } ?? !report.lostValues.isEmpty
       #expect(isThere, "\(what): \(number) is gone, and \(report.lines())")
     }
     // What was written behind a clean close, and not yet synced twice, may leave no trace; nor do
