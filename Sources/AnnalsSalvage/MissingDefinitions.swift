@@ -22,9 +22,12 @@ struct MissingDefinitions {
   }
 
   private var learnt: [EntityNumber: Learnt] = [:]
+  /// The entities that relationships lead to which are defined there.
+  private var destinations: Set<EntityNumber> = []
 
   /// Learns that a record defines an entity, or changes one that `schema` should have.
   mutating func learn(_ change: EntityChange, schema: Schema) {
+    destinations.formUnion(change.definition.relationships.lazy.map(\.destination))
     var known = learnt[change.number] ?? Learnt()
     if known.isWhole { return }
     known.isWhole = !change.isPartial
@@ -89,9 +92,12 @@ struct MissingDefinitions {
     return entity.relationships.contains { $0.number == property }
   }
 
-  /// The missing definitions, with the destination entities of made-up relationships.
+  /// The missing definitions, with the destination entities of relationships.
   private func complete(besides schema: Schema) -> [EntityNumber: [PropertyNumber: Property]] {
     var result = properties
+    for entity in destinations where learnt[entity]?.isWhole != true {
+      if result[entity] == nil, schema.entity(numbered: entity) == nil { result[entity] = [:] }
+    }
     for (entity, wanted) in properties {
       for (number, property) in wanted where property.isRelationship {
         // An unknown destination becomes the relationship's own entity.

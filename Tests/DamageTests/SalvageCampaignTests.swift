@@ -56,4 +56,15 @@ import Testing
     #expect(salvaged.schema.entity(named: "Note")?.indexes.map(\.name) == ["both"])
     try salvaged.expectSameImported("seed \(seed)")
   }
+
+  /// A definition that is found leads to an entity whose own is lost: that is made up, too.
+  @Test func whereARelationshipLeadsIsMadeUp() throws {
+    var bytes = try RandomStore(seed: 65).bytes
+    for (place, bit) in [(13_992, 3), (13_452, 3), (13_864, 5)] { bytes[place] ^= 1 << UInt8(bit) }
+    let salvaged = try openForReading(Store.salvaged(bytes))
+    for relationship in salvaged.schema.entities.flatMap(\.relationships) {
+      #expect(salvaged.schema.entity(numbered: relationship.destination) != nil)
+    }
+    try salvaged.expectSameImported("")
+  }
 }
