@@ -17,11 +17,11 @@ extension TransactionRecord {
 }
 
 extension ChangeBatch {
-  /// Drops the items of its transactions that do not outlast a rewrite. Returns whether there were
-  /// any. O(transactions).
-  package mutating func dropPassingItems() -> Bool {
+  /// Drops the items of its transactions, or of the last ones, that do not outlast a rewrite.
+  /// Returns whether there were any. O(these transactions).
+  package mutating func dropPassingItems(ofLast count: Int = .max) -> Bool {
     var hasDropped = false
-    for index in transactions.indices where transactions[index].dropPassingItems() {
+    for index in transactions.indices.suffix(count) where transactions[index].dropPassingItems() {
       hasDropped = true
     }
     return hasDropped

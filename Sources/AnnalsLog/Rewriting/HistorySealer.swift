@@ -44,7 +44,7 @@ struct HistorySealer {
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
-      _ = pending.dropPassingItems()
+      _ = pending.dropPassingItems(ofLast: 1)
       try requireOrder(at: frame.offset)
       if let record = pending.transactions.last { erasure?.erase(record, in: &pending) }
       if let record = pending.transactions.last, record.lost != nil {
