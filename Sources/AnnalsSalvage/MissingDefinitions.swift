@@ -9,6 +9,14 @@ struct MissingDefinitions {
     var isRelationship = false
     var isToMany = false
     var destination: EntityNumber = 0
+    /// The kinds of its values.
+    var tags: Set<ValueTag> = []
+
+    /// The type of the attribute: that of a later definition, unless it does not admit the values.
+    func type(by later: Attribute?) -> AttributeType {
+      guard let later, tags.allSatisfy(later.type.admits) else { return .any }
+      return later.type
+    }
   }
 
   private var properties: [EntityNumber: [PropertyNumber: Property]] = [:]
@@ -63,6 +71,7 @@ struct MissingDefinitions {
       let tags = [property.before.tag, property.after.tag]
       if let entity, admits(entity, property.property, tags) { continue }
       var made = properties[change.entity]?[property.property] ?? Property()
+      made.tags.formUnion(tags.filter { $0 != .null && $0 != .erased })
       if tags.contains(.objects) || property.isEdits { made.isToMany = true }
       for cell in [property.before, property.after] where cell.tag == .object {
         made.isRelationship = true
@@ -121,7 +130,7 @@ struct MissingDefinitions {
         let later = attributes[number]
         if let index = entity.attributes.firstIndex(where: { $0.number == number }) {
           // Widened in the gap.
-          entity.attributes[index].type = later?.type ?? .any
+          entity.attributes[index].type = property.type(by: later)
           continue
         }
         if property.isRelationship {
@@ -131,7 +140,7 @@ struct MissingDefinitions {
           relationship.destination = property.destination
           entity.relationships.append(relationship)
         } else {
-          var attribute = Attribute("lost property \(number)", later?.type ?? .any)
+          var attribute = Attribute("lost property \(number)", property.type(by: later))
           attribute.number = number
           if let later, later.defaultValue != nil {
             attribute.defaultValue = later.defaultValue

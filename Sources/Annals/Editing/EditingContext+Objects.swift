@@ -134,13 +134,13 @@ extension EditingContext {
     let positions = binding.differences(current, record, by: keyPath)
     guard !positions.isEmpty else { return true }
     let properties = positions.map { binding.layout.columns[$0].property }
-    let name = { () -> String in
-      positions.count == 1 ? "Change \(binding.layout.names[positions[0]])" : "Change"
-    }
     let given = record
     writing = ObjectReference(id)
     defer { writing = nil }
-    try session.set(properties, of: ObjectReference(id), name()) { tx in
+    try session.set(
+      properties, of: ObjectReference(id),
+      positions.count == 1 ? "Change \(binding.layout.names[positions[0]])" : "Change"
+    ) { tx in
       try tx.update(id, from: current, to: given, only: positions, binding)
     }
     let isRounded = binding.round(&record)

@@ -111,15 +111,10 @@ package final class LogSalvage {
   ) throws(LogError) {
     let target = try writing()
     target.beginUnit()
-    let flags = FrameFlags(isContinued: !isLast)
-    guard isFirst else {
-      return try target.append(kind: .largeValue, flags: flags, payload: payload)
+    if isFirst {
+      target.note(LargeValueEntry(number: number, offset: target.offset, length: length))
     }
-    target.note(LargeValueEntry(number: number, offset: target.offset, length: length))
-    let kept = try target.lasting(ContiguousArray(payload), at: target.offset)
-    try kept.withBytes { bytes throws(LogError) in
-      try target.append(kind: .largeValue, flags: flags, payload: bytes)
-    }
+    try target.append(piece: payload, isLast: isLast, isFirst: isFirst, from: target.offset)
   }
 
   /// Writes the mark of a large value whose bytes are lost.

@@ -279,25 +279,29 @@ final class RewriteTarget {
     while true {
       let (header, payload) = try old.payload(at: offset, kind: .largeValue)
       let isLast = !header.flags.contains(.continued)
-      let kept = offset == entry.offset ? try lasting(payload, at: offset) : payload
-      try kept.withBytes { bytes throws(LogError) in
-        try append(kind: .largeValue, flags: FrameFlags(isContinued: !isLast), payload: bytes)
+      try payload.withBytes { bytes throws(LogError) in
+        try append(piece: bytes, isLast: isLast, isFirst: offset == entry.offset, from: offset)
       }
       if isLast { return result }
       offset += header.frameLength
     }
   }
 
-  /// The payload of a first piece, without the items that do not outlast a rewrite.
-  func lasting(
-    _ payload: ContiguousArray<UInt8>, at offset: UInt64
-  ) throws(LogError) -> ContiguousArray<UInt8> {
-    do throws(DecodeFault) {
-      return try payload.withBytes { bytes throws(DecodeFault) in
-        try LargeValueCodec.withoutPassingItems(bytes)
-      } ?? payload
-    } catch {
-      throw .decode(error, at: offset)
+  /// Writes a piece of a large value that was at an offset; a first one without the items that do
+  /// not outlast a rewrite.
+  func append(
+    piece payload: UnsafeRawBufferPointer, isLast: Bool, isFirst: Bool, from offset: UInt64
+  ) throws(LogError) {
+    let flags = FrameFlags(isContinued: !isLast)
+    var anew: ContiguousArray<UInt8>?
+    if isFirst {
+      do { anew = try LargeValueCodec.withoutPassingItems(payload) } catch {
+        throw .decode(error, at: offset)
+      }
+    }
+    guard let anew else { return try append(kind: .largeValue, flags: flags, payload: payload) }
+    try anew.withBytes { bytes throws(LogError) in
+      try append(kind: .largeValue, flags: flags, payload: bytes)
     }
   }
 
