@@ -26,7 +26,8 @@ public final class EditingContext {
   /// The context that this one saves into; nil for one that saves into the store.
   public let parent: EditingContext?
   let session: EditSession
-  let observation = ObservationRegistrar()
+  /// Nil until something was read, which nobody can have observed before.
+  private var observation: ObservationRegistrar?
   /// The objects that somebody holds, by their ids.
   var edited: [ObjectReference: WeakEditableObject] = [:]
   /// How many there were after those were dropped that nobody holds.
@@ -86,8 +87,8 @@ public final class EditingContext {
   private func follow() {
     var shown = session.version
     session.didChange = { [unowned self] objects in
-      // Nobody asks which objects they are.
-      let isUnseen = edited.isEmpty && followers.isEmpty
+      // Whether nobody asks which objects they are: one that sets its properties shows them itself.
+      let isUnseen = followers.isEmpty && (edited.isEmpty || writing != nil)
       let change = EditedObjects(objects: isUnseen ? [] : objects(), version: shown)
       shown = session.version
       changed(change)
@@ -192,11 +193,15 @@ extension EditingContext: Observable {
   private var pending: Int { session.revision }
 
   /// Notes for an observer that something of what is pending was read.
-  func noteReading() { observation.access(self, keyPath: \.pending) }
+  func noteReading() {
+    let registrar = observation ?? ObservationRegistrar()
+    observation = registrar
+    registrar.access(self, keyPath: \.pending)
+  }
 
   private func changed(_ change: EditedObjects) {
     if isHeld { return held = change }
-    observation.withMutation(of: self, keyPath: \.pending) {}
+    observation?.withMutation(of: self, keyPath: \.pending) {}
     if change.version === session.version {
       for object in change.objects where object != writing { edited[object]?.object?.reload() }
     } else {

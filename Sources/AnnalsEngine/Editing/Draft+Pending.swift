@@ -30,9 +30,25 @@ extension Draft {
     return (known + validation.violations.besides(known)).named(in: draft)
   }
 
+  /// Returns what some properties are before they are set, and the values that could not be stored
+  /// so far; forgets those of these properties.
+  ///
+  /// One call that changes the draft in place: each that reads a class's draft would copy it.
+  mutating func beginSetting(
+    _ properties: [PropertyNumber], of object: ObjectReference
+  ) throws(AnnalsError) -> (before: [StoredValue], violations: [ValidationViolation]) {
+    var before: [StoredValue] = []
+    before.reserveCapacity(properties.count)
+    for property in properties {
+      before.append(StoredValue(property: property, value: try value(object, property)))
+    }
+    let known = violations
+    if !known.isEmpty { forget(properties, of: object) }
+    return (before, known)
+  }
+
   /// Forgets the values that could not be stored in these properties.
-  mutating func forget(_ properties: [PropertyNumber], of object: ObjectReference) {
-    if violations.isEmpty { return }
+  private mutating func forget(_ properties: [PropertyNumber], of object: ObjectReference) {
     let entity = schema.entity(numbered: object.entity)
     let names = properties.compactMap { entity?.propertyName($0) }
     violations.removeAll { violation in

@@ -6,10 +6,11 @@ import AnnalsState
 /// numbers.
 ///
 /// Holds no lock and no descriptor of its own: the state that it is based on stays readable,
-/// whatever others write, prune or rewrite. Used by one thread at a time.
+/// whatever others write, prune or rewrite. Used by one thread at a time, so exclusivity is not
+/// checked where each property that is set would pay for it.
 package final class EditSession {
   /// Reads the pending state, and fills the draft.
-  package private(set) var transaction: WriteTransaction
+  @exclusivity(unchecked) package private(set) var transaction: WriteTransaction
   /// The version that the draft is based on.
   package internal(set) var version: StoreVersion
   /// The steps that can be undone, the newest last.
@@ -27,7 +28,7 @@ package final class EditSession {
   /// Whether the closure of an edit is running, which has a draft of its own.
   private var isEditing = false
   /// The step that collects the edits of `group`.
-  private var collected: EditStep?
+  @exclusivity(unchecked) private var collected: EditStep?
   /// Called after each change with the objects that may have changed, besides those that others
   /// have written where the session goes on with another version.
   package var didChange: ((_ objects: () -> [ObjectReference]) -> Void)?
@@ -128,13 +129,7 @@ package final class EditSession {
     _ body: (WriteTransaction) throws -> Void
   ) throws {
     try requireOutside(allowsGroup: true)
-    var before: [StoredValue] = []
-    before.reserveCapacity(properties.count)
-    for property in properties {
-      before.append(StoredValue(property: property, value: try draft.value(object, property)))
-    }
-    let violations = draft.violations
-    draft.forget(properties, of: object)
+    let (before, violations) = try draft.beginSetting(properties, of: object)
     do { try body(transaction) } catch {
       draft.violations = violations
       throw error
