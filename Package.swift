@@ -130,9 +130,6 @@ let package = Package(
       name: "AnnalsTestSupport",
       dependencies: ["AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsStorage"],
       path: "Tests/AnnalsTestSupport", swiftSettings: settings),
-    .target(
-      name: "StoreTestSupport", dependencies: ["Annals", "AnnalsEngine", "AnnalsModel"],
-      path: "Tests/StoreTestSupport", swiftSettings: settings),
     tests(
       "ClientTests",
       [
@@ -146,7 +143,7 @@ let package = Package(
       [
         "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat",
         "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
-        "AnnalsStorage", "AnnalsTestSupport", "AnnalsTorture", "StoreTestSupport", system,
+        "AnnalsStorage", "AnnalsTestSupport", "AnnalsTorture", system,
       ]),
     tests("GuideTests", ["Annals", "AnnalsExchange", "AnnalsTestSupport"]),
     tests(
@@ -155,7 +152,7 @@ let package = Package(
       "CommandTests",
       [
         "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat", "AnnalsModel",
-        "AnnalsSalvage", "AnnalsStorage", "AnnalsTestSupport", "StoreTestSupport",
+        "AnnalsSalvage", "AnnalsStorage", "AnnalsTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests(

@@ -4,12 +4,6 @@ import AnnalsModel
 // What goes is whole columns and whole tables: nothing is read.
 
 extension State {
-  /// Drops the values of removed properties and the objects of removed entities, for a new base:
-  /// stores whose removals were made before these recorded it still have them. O(groups).
-  package mutating func dropRemoved() {
-    for entity in schema.entities { dropRemoved(of: entity) }
-  }
-
   /// Drops the values of the entity's removed properties; if it was removed, its objects. Numbers
   /// stay used, and rows are not reused. O(groups).
   package mutating func dropRemoved(of entity: Entity) {

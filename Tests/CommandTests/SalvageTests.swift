@@ -1,4 +1,6 @@
 import Annals
+import AnnalsFormat
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -49,6 +51,24 @@ import Testing
     let verified = folder.run("verify", "@new.annals")
     #expect(verified.status == .done, "\(verified)")
     #expect(verified.output.contains("transaction 3 was lost") || verified.output.contains("lost"))
+  }
+
+  /// No writer puts a frame between the parts of a transaction, and no reader accepts one: nor does
+  /// a salvage.
+  @Test func aFrameBetweenTwoPartsLosesTheTransaction() throws {
+    let folder = try CommandFolder()
+    let good = try Data(contentsOf: FixtureRecipe.named("continued-transaction").file(".annals"))
+    var bytes = try FixtureBytes(ContiguousArray(good))
+    let first = try #require(bytes.frames.first { $0.header.flags.contains(.continued) })
+    try bytes.rewriteFrames { frame, payload in
+      let own = (frame.header.kind, ContiguousArray(payload))
+      return frame.offset == first.offset ? [own, (.chunk, [1, 2, 3])] : [own]
+    }
+    try Data(bytes.bytes).write(to: URL(fileURLWithPath: folder.file("bad.annals")))
+    #expect(folder.run("state", "@bad.annals").status == .couldNotRun)
+    let salvaged = folder.run("salvage", "@bad.annals", "@new.annals")
+    #expect(salvaged.output.contains("whose later parts are missing"), "\(salvaged)")
+    #expect(folder.run("verify", "@new.annals").status == .done)
   }
 
   /// What a newer version wrote is not damaged, and not for this one to salvage; of what only a

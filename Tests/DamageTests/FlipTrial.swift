@@ -76,9 +76,10 @@ struct FlipTrial {
     if let lines = try? Reading.tombstones(store), lines != original.tombstones {
       wrong.append("the tombstones are others")
     }
-    // A change that cannot be read leaves a consumer where it was, and keeps all history.
+    // A change that cannot be read leaves a consumer where it was, and adds one at the base, which
+    // keeps all history.
     for consumer in store.consumers {
-      let place = original.consumers[consumer.name]?.number ?? -1
+      let place = original.consumers[consumer.name]?.number ?? store.base.number
       if consumer.token.number > place { wrong.append("the consumer \(consumer.name) is another") }
     }
     if ![original.retention, .off].contains(store.retention) {

@@ -272,7 +272,7 @@ struct DamageTests {
     }
     let items = try bytes.withUnsafeBytes { try LargeValueCodec.decode($0).extensions }
     #expect(items == [7, 2, 1, 1])
-    for count in 0..<8 {
+    for count in 0..<bytes.count {
       #expect(throws: DecodeFault.self) {
         let prefix = bytes.prefix(count)
         try prefix.withUnsafeBytes { _ = try LargeValueCodec.decode($0) }
@@ -280,12 +280,40 @@ struct DamageTests {
     }
     let part = try largeValuePiece(3, value, total: 9, start: 4).withUnsafeBytes { bytes in
       let part = try LargeValueCodec.decode(bytes)
-      return (part.number, part.totalLength, part.start, Array(part.bytes))
+      return (part.number, part.totalLength, part.start, part.withBytes { Array($0) })
     }
     #expect(part == (3, 9, 4, value))
-    let beyond = ContiguousArray<UInt8>([3, 9, 5] + Array("value".utf8))
+    let beyond = ContiguousArray<UInt8>([3, 9, 5, 20] + Array("value".utf8))
     #expect(throws: DecodeFault.self) {
       _ = try beyond.withUnsafeBytes { try LargeValueCodec.decode($0).start }
+    }
+  }
+
+  /// A piece is deflated where that saves a tenth, and is the same.
+  @Test func deflatedPieces() throws {
+    let text = ContiguousArray(String(repeating: "a text that repeats ", count: 500).utf8)
+    var random = SeededRandom(seed: 7)
+    let noise = ContiguousArray((0..<10_000).map { _ in UInt8.random(in: 0...255, using: &random) })
+    for (bytes, isDeflated) in [(text, true), (noise, false), ([], false)] {
+      var deflate = Deflate(level: 6)
+      let raw = largeValuePiece(9, bytes)
+      let packed = try raw.withUnsafeBytes {
+        try LargeValueCodec.remade($0, isPacking: true, deflate: &deflate)
+      }
+      let payload = try #require(packed)
+      #expect(isDeflated ? payload.count < raw.count / 10 : payload == raw)
+      try payload.withUnsafeBytes { payload in
+        let piece = try LargeValueCodec.decode(payload)
+        #expect(piece.isDeflated == isDeflated && piece.count == bytes.count)
+        #expect(piece.withBytes { ContiguousArray($0) } == bytes)
+        let again = try LargeValueCodec.remade(payload, isPacking: isDeflated, deflate: &deflate)
+        #expect(again == nil)
+      }
+      for count in stride(from: 0, to: payload.count, by: 61) {
+        #expect(throws: DecodeFault.self) {
+          try payload.prefix(count).withUnsafeBytes { _ = try LargeValueCodec.decode($0) }
+        }
+      }
     }
   }
 }

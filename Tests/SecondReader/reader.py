@@ -1723,7 +1723,8 @@ class File:
                         piece = None
                         continue
                 need(piece[0] == value and piece[1] == total and len(piece[2]) == start, "a piece of large value %d at %d" % (value, at))
-                piece[2].extend(c.raw(c.end - c.at))
+                piece[2].extend(section(c))
+                c.finish("a piece of a large value")
                 if not frame.flags & 2:
                     need(len(piece[2]) == total, "large value %d is incomplete" % value)
                     self.large_values[value] = (piece[3], bytes(piece[2]))

@@ -3,7 +3,6 @@ import AnnalsModel
 import AnnalsSalvage
 import AnnalsStorage
 import AnnalsTestSupport
-import StoreTestSupport
 import Testing
 
 /// Programs declare their edits in every run, and each is made once.
@@ -147,24 +146,6 @@ import Testing
     let newer = try Store(location, records: LaterVisit.self, environment: .fixed(seed: 3))
     #expect(try newer.snapshot().objects(of: LaterVisit.self).map(\.title) == [nil])
     #expect(newer.token.number == older.token.number)
-  }
-
-  /// Stores made before edits were remembered tell by their history what was done.
-  @Test func editsOfStoresMadeBeforeStayMade() throws {
-    let location = memoryFile()
-    let before = try Store(location, schema: DeclaredEditTests.old, environment: .fixed())
-    try before.write { try $0.insert("Visit", ["when": "noon"]) }
-    try before.editHiding(.renameProperty(entity: "Visit", "when", to: "whenText"))
-    try before.editHiding(.removeProperty(entity: "Visit", "whenText"))
-    try before.require(DeclaredEditTests.new)
-    try before.write { tx in
-      try tx.update(tx.objects(of: "Visit")[0].objectID, ["when": DeclaredEditTests.noon])
-    }
-    try before.close()
-    let store = try run(location, seed: 2)
-    #expect(
-      try store.snapshot().objects(of: "Visit").map { $0["when"] } == [DeclaredEditTests.noon])
-    #expect(store.schema.entity(named: "Visit")?.attribute(named: "whenText") == nil)
   }
 }
 

@@ -5,11 +5,10 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
 import AnnalsTestSupport
-import StoreTestSupport
 import Testing
 
-/// What was removed from the schema is dropped by the prune that goes beyond the removal, also
-/// where the removal only hid it, as in stores made before.
+/// What was removed from the schema is gone with the removal, and from the file with the prune that
+/// goes beyond it.
 @Suite struct RemovalRewriteTests {
   private static let schema = Schema {
     Entity("Page") {
@@ -25,8 +24,8 @@ import Testing
   }
 
   /// Ten pages in transaction 2, a checkpoint, everything but titles removed in 3, changes behind
-  /// it, among them deletes of objects that still hold what was hidden; a checkpoint in between.
-  private func pages(_ location: StoreLocation, hides: Bool = true) throws -> Store {
+  /// it, among them deletes; a checkpoint in between.
+  private func pages(_ location: StoreLocation) throws -> Store {
     let store = try Store(location, schema: RemovalRewriteTests.schema, environment: .fixed())
     try store.write { tx in
       let tag = ObjectReference(try tx.insert("Tag", ["name": "t"]))
@@ -42,17 +41,10 @@ import Testing
       }
     }
     try store.checkpoint()
-    if hides {
-      try store.editHiding(
-        .removeProperty(entity: "Page", "old"), .removeProperty(entity: "Page", "long"),
-        .removeProperty(entity: "Page", "code"), .removeProperty(entity: "Page", "links"),
-        .removeProperty(entity: "Page", "tag"), .removeEntity("Tag"))
-    } else {
-      try store.edit(
-        .removeProperty(entity: "Page", "old"), .removeProperty(entity: "Page", "long"),
-        .removeProperty(entity: "Page", "code"), .removeProperty(entity: "Page", "links"),
-        .removeProperty(entity: "Page", "tag"), .removeEntity("Tag"))
-    }
+    try store.edit(
+      .removeProperty(entity: "Page", "old"), .removeProperty(entity: "Page", "long"),
+      .removeProperty(entity: "Page", "code"), .removeProperty(entity: "Page", "links"),
+      .removeProperty(entity: "Page", "tag"), .removeEntity("Tag"))
     try store.write { try $0.update(page("p1", in: $0), ["title": "new"]) }
     try store.write { try $0.delete(page("p2", in: $0)) }
     try store.checkpoint()
@@ -77,15 +69,14 @@ import Testing
     return try #require(directory).entities.map { $0.columns.map(\.property) }
   }
 
-  @Test(arguments: [4, 5, 6, 7] as [Int64], [false, true])
-  func aPruneBeyondTheRemovalDropsWhatWasRemoved(floor: Int64, hides: Bool) throws {
+  @Test(arguments: [4, 5, 6, 7] as [Int64])
+  func aPruneBeyondTheRemovalDropsWhatWasRemoved(floor: Int64) throws {
     let location = memoryFile()
-    let store = try pages(location, hides: hides)
+    let store = try pages(location)
     let head = store.token.number
     var states: [Int64: [[Value]]] = [:]
     for number in floor - 1...head { states[number] = try titles(store, at: number) }
-    #expect(
-      try columns(store, ofBase: false) == (hides ? [[1, 2, 3, 4, 5, 6, 7], [1]] : [[1, 2], []]))
+    #expect(try columns(store, ofBase: false) == [[1, 2], []])
     let summary = try store.prune(try store.prunePlan(before: floor))
     // The long values go, but for those of the objects that are deleted in what is kept.
     #expect(summary.bytesBefore > 12_000 && summary.bytesAfter < summary.bytesBefore)
@@ -119,9 +110,8 @@ import Testing
     #expect(try location.fileSystem.findings(about: location.path) == [])
   }
 
-  @Test(arguments: [false, true])
-  func aPruneUpToTheRemovalKeepsWhatTheStateBeforeItShows(hides: Bool) throws {
-    let store = try pages(memoryFile(), hides: hides)
+  @Test func aPruneUpToTheRemovalKeepsWhatTheStateBeforeItShows() throws {
+    let store = try pages(memoryFile())
     try store.prune(try store.prunePlan(before: 3))
     #expect(try columns(store, ofBase: true) == [[1, 2, 3, 4, 5, 6, 7], [1]])
     let page = try #require(try store.snapshot(at: 2).object(of: "Page", where: "id", is: "p2"))
@@ -132,10 +122,9 @@ import Testing
     #expect(try store.verifyHistory() == [])
   }
 
-  @Test(arguments: [false, true])
-  func aFlatCopyHasNothingOfWhatWasRemoved(hides: Bool) throws {
+  @Test func aFlatCopyHasNothingOfWhatWasRemoved() throws {
     let files = MemoryFileSystem()
-    let store = try pages(StoreLocation(fileSystem: files, path: "/test.annals"), hides: hides)
+    let store = try pages(StoreLocation(fileSystem: files, path: "/test.annals"))
     try store.replay(to: "/flat.annals", at: 7, flatten: true)
     let flat = try Store(StoreLocation(fileSystem: files, path: "/flat.annals"), creates: false)
     #expect(try columns(flat, ofBase: true) == [[1, 2], []])

@@ -194,7 +194,8 @@ extension ByteAnnotation {
     let total = reader.varInt("length of the whole value")
     let start = reader.varInt("where this piece begins in it")
     if start == 0 || start == total { reader.extensions() }
-    reader.opaque("bytes of the value", "of \(total) in all", count: reader.remaining)
+    if total > 0, start == total { return }
+    section(&reader, "bytes of the value", of: .records)
   }
 }
 

@@ -36,8 +36,6 @@ package struct PartCursor {
   private let glossary: Glossary
   private let condition: ResolvedCondition
   private let selectsAll: Bool
-  /// Whether changes may list removed properties.
-  private let hasRemovedProperties: Bool
   private var page: TransactionPage
   /// The page index of the next transaction, and the end of the page.
   private var index = 0
@@ -47,8 +45,6 @@ package struct PartCursor {
     glossary = history.glossary
     condition = ResolvedCondition(history.condition, in: glossary)
     selectsAll = if case .constant(true) = condition.node { true } else { false }
-    // A removed property stays in the schema, marked as removed.
-    hasRemovedProperties = glossary.schema.hasRemovedProperties
     page = TransactionPage(batch: ChangeBatch(), glossary: glossary)
     let filter = HistoryFilter(condition)
     log = try AnnalsError.translating {
@@ -85,7 +81,6 @@ package struct PartCursor {
     let isOfMany = page.batch.transactions.count > 1
     var batch = isOfMany ? ChangeBatch(asLongAs: page.batch) : ChangeBatch()
     guard try AnnalsError.translating({ try log.next(into: &batch) }) else { return false }
-    if hasRemovedProperties { batch.leaveOutRemoved(by: glossary) }
     index = 0
     end = batch.transactions.count
     page = TransactionPage(batch: batch, glossary: glossary)

@@ -53,8 +53,6 @@ private struct DifferenceCursor {
   let end: Int64
   private(set) var old: State
   private(set) var new: State
-  /// What it has removed is in neither state, or hidden in both.
-  private let earlierSchema: Schema
   private let glossary: Glossary
   private var touched: [ObjectReference]
   private var place = 0
@@ -77,7 +75,6 @@ private struct DifferenceCursor {
     (old, new) = start < end ? states : (states.1, states.0)
     // What the earlier schema does not define yet is empty in its state, not missing.
     let schema = version.view.schema(at: max(start, end))
-    earlierSchema = version.view.schema(at: min(start, end))
     if start < end { old.setSchema(schema) } else { new.setSchema(schema) }
     changes = NetChanges(from: old, to: new, isPassing: true)
     glossary = version.glossary()
@@ -92,8 +89,7 @@ private struct DifferenceCursor {
       {
         let object = touched[place]
         place += 1
-        guard try changes.append(object, to: &batch) else { continue }
-        batch.leaveOutRemoved(by: earlierSchema, ofChange: batch.changes.count - 1)
+        _ = try changes.append(object, to: &batch)
       }
     }
     guard !batch.changes.isEmpty else { return nil }

@@ -16,9 +16,7 @@ extension StoreVersion {
       prunedBy: prunedBy ?? ""
     ) { chunks in
       // A separate state: the chunks written here belong to the new file.
-      var image = state
-      image.dropRemoved()
-      return try image.writeBase(to: chunks, of: LogChunkSource(self.view.file))
+      try state.writeBase(to: chunks, of: LogChunkSource(self.view.file))
     }
   }
 }

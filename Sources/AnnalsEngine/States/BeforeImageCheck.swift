@@ -26,10 +26,7 @@ package struct BeforeImageCheck {
         rest.remove(property.property)
         let was = try state.value(change.entity, change.row, property.property)
         let said = batch.arena.withUnsafeBytes { property.before.value(in: $0) }
-        // A base leaves removed properties out, while deletes after it may still list them.
-        if was == said || was.isNull && entity.removedProperties.contains(property.property) {
-          continue
-        }
+        if was == said { continue }
         return note(property.property, of: change, in: record, entity)
       }
       for property in rest.sorted() {

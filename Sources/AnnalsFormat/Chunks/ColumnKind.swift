@@ -42,12 +42,12 @@ package enum ColumnKind: UInt8, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a column of this kind may hold the value of a cell with this tag. Any may hold erased
-  /// ones, in leaves and chunks of kind `any`.
+  /// Whether a column of this kind may hold the value of a cell with this tag: of kind any that of
+  /// an attribute. Any column may hold erased ones, in leaves and chunks of kind `any`.
   @inlinable
   package func admits(_ tag: ValueTag) -> Bool {
     switch self {
-    case .any: tag != .null && tag != .objects
+    case .any: tag != .null && tag != .object && tag != .objects
     default: rawValue == tag.rawValue || tag == .erased
     }
   }

@@ -33,8 +33,8 @@ package struct LargeValueAssembly: Sendable {
     guard piece.number == number, piece.totalLength == length, piece.start == done else {
       return false
     }
-    checksum = Checksum.crc32(piece.bytes, startingFrom: checksum)
-    done += UInt64(piece.bytes.count)
+    checksum = piece.withBytes { Checksum.crc32($0, startingFrom: checksum) }
+    done += UInt64(piece.count)
     return true
   }
 

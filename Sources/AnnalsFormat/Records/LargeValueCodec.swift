@@ -1,8 +1,8 @@
 import AnnalsModel
 
 /// One piece of a large value: the value's number and length, the piece's position in it, the
-/// extension area in the first piece, and the bytes. All pieces but the last are in frames flagged
-/// *continued*.
+/// extension area in the first piece, and a section with the bytes. All pieces but the last are in
+/// frames flagged *continued*.
 ///
 /// FORMAT.md, "Large values".
 package struct LargeValuePiece {
@@ -14,8 +14,11 @@ package struct LargeValuePiece {
   package var start: UInt64
   /// The items of the value's extension area, which its first piece has; empty in others.
   package var extensions: ContiguousArray<UInt8> = []
-  /// The piece; valid as long as the payload it was decoded from.
-  package var bytes: UnsafeRawBufferPointer
+  /// The bytes where they are stored as they are; valid as long as the payload that the piece was
+  /// decoded from.
+  fileprivate var stored: UnsafeRawBufferPointer
+  /// The bytes where they are stored deflated.
+  fileprivate var inflated: ContiguousArray<UInt8>?
 
   package init(
     number: UInt64, totalLength: UInt64, start: UInt64, bytes: UnsafeRawBufferPointer
@@ -23,7 +26,7 @@ package struct LargeValuePiece {
     self.number = number
     self.totalLength = totalLength
     self.start = start
-    self.bytes = bytes
+    stored = bytes
   }
 
   /// The piece that stands for a value whose bytes were lost: it begins at the value's end.
@@ -38,30 +41,73 @@ package struct LargeValuePiece {
 
   /// Whether a value begins with this piece.
   package var isFirst: Bool { start == 0 || isLost }
+
+  /// Whether the bytes are stored deflated.
+  package var isDeflated: Bool { inflated != nil }
+
+  /// How many bytes of the value the piece has.
+  package var count: Int { inflated?.count ?? stored.count }
+
+  /// Calls `body` with the bytes of the value. Valid as long as the payload that the piece was
+  /// decoded from.
+  package func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    guard let inflated else { return try body(stored) }
+    return try inflated.withBytes(body)
+  }
 }
 
 /// Encodes and decodes the payloads of frames of large values.
 package enum LargeValueCodec {
-  /// Appends a payload.
+  /// Appends a payload with the bytes as they are.
   package static func encode(_ part: LargeValuePiece, into bytes: inout ContiguousArray<UInt8>) {
+    encodeHead(part, into: &bytes)
+    if part.isLost { return }
+    SectionHeader(length: part.count, compression: .none).append(to: &bytes)
+    part.withBytes { bytes.append(contentsOf: $0) }
+  }
+
+  /// Appends a payload with the bytes deflated if that saves a tenth.
+  package static func encode(
+    _ part: LargeValuePiece, into bytes: inout ContiguousArray<UInt8>, deflate: inout Deflate
+  ) {
+    encodeHead(part, into: &bytes)
+    if part.isLost { return }
+    part.withBytes { ChunkSection.append($0, to: &bytes, deflate: &deflate) }
+  }
+
+  private static func encodeHead(
+    _ part: LargeValuePiece, into bytes: inout ContiguousArray<UInt8>
+  ) {
     bytes.append(varInt: part.number)
     bytes.append(varInt: part.totalLength)
     bytes.append(varInt: part.start)
     if part.isFirst { ExtensionArea.append(part.extensions, to: &bytes) }
-    bytes.append(contentsOf: part.bytes)
   }
 
-  /// Reads a payload.
+  /// Reads a payload. Memory: the bytes of a deflated piece.
   package static func decode(_ payload: UnsafeRawBufferPointer) throws(DecodeFault)
     -> LargeValuePiece
   {
     var reader = ByteReader(payload)
     var part = try decodeHead(&reader)
     if part.isFirst { part.extensions = try ExtensionArea.read(&reader) }
-    guard UInt64(reader.remaining) <= part.totalLength - part.start else {
+    if part.isLost {
+      try reader.expectEnd()
+      return part
+    }
+    let header = try SectionHeader(&reader, limit: FormatLimits.maximumDecodedLength)
+    guard UInt64(header.length) <= part.totalLength - part.start else {
       throw reader.invalid("a piece that reaches beyond its value")
     }
-    part.bytes = try reader.readBytes(reader.remaining)
+    switch header.compression {
+    case .none: part.stored = try reader.readBytes(header.length)
+    case .deflate:
+      let packed = try reader.readSizedBytes()
+      part.inflated = try Inflate.decompress(packed, length: header.length)
+    }
+    try reader.expectEnd()
     return part
   }
 

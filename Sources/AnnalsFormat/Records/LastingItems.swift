@@ -29,17 +29,22 @@ extension ChangeBatch {
 }
 
 extension LargeValueCodec {
-  /// The payload of a first piece without the items that do not outlast a rewrite; nil if it has
-  /// none. Throws if it cannot be read.
-  package static func withoutPassingItems(
-    _ payload: UnsafeRawBufferPointer
+  /// The payload of a piece for a rewrite: without the items that do not outlast one, and deflated
+  /// if `isPacking` and that saves a tenth. Nil if it can stay as it is. Throws if it cannot be
+  /// read.
+  package static func remade(
+    _ payload: UnsafeRawBufferPointer, isPacking: Bool, deflate: inout Deflate
   ) throws(DecodeFault) -> ContiguousArray<UInt8>? {
     var piece = try decode(payload)
     let lasting = ExtensionArea.lasting(piece.extensions)
-    if lasting.count == piece.extensions.count { return nil }
+    if lasting.count == piece.extensions.count, piece.isDeflated || !isPacking { return nil }
     piece.extensions = lasting
     var anew: ContiguousArray<UInt8> = []
-    encode(piece, into: &anew)
+    if isPacking || piece.isDeflated {
+      encode(piece, into: &anew, deflate: &deflate)
+    } else {
+      encode(piece, into: &anew)
+    }
     return anew
   }
 }

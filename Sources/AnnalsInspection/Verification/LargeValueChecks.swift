@@ -49,7 +49,7 @@ package struct LargeValueChecks {
         "a piece of large value \(piece.number) without the pieces before it")
       return
     }
-    text.add(piece.bytes)
+    piece.withBytes { text.add($0) }
     unfinished = isContinued ? assembly : nil
     if isContinued { return }
     let (value, start) = assembly

@@ -246,7 +246,7 @@ extension TransactionChecks {
   }
 
   /// Checks that numbers are not reused and definitions do not vanish: what is removed stays,
-  /// hidden.
+  /// flagged.
   private func schema(of record: TransactionRecord, at offset: UInt64, _ log: inout FindingLog) {
     guard isComplete else { return }
     for change in record.schemaChange {

@@ -15,7 +15,8 @@ extension LogView {
   }
 
   /// Calls `body` with each piece of the value in order, at most 1 MiB each. Checks each piece
-  /// before the call, and the whole value after the last.
+  /// before the call, and the whole value after the last. Memory: one piece, as it is stored and,
+  /// if it is deflated, inflated.
   package func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {
@@ -50,8 +51,8 @@ extension LogGeneration {
         guard pieces.add(part) else {
           throw .damage(at: offset, "the piece of another large value")
         }
-        try wrapping { try body(part.bytes) }
-        return part.bytes.isEmpty
+        try wrapping { try part.withBytes(body) }
+        return part.count == 0
       }
       isLast = !header.flags.contains(.continued)
       guard isLast || !isEmpty else { throw .damage(at: offset, "an empty piece of a large value") }

@@ -30,8 +30,6 @@ package final class LogRewriter {
   private var waiting: [LargeValueEntry] = []
   /// The least that blocking consumers had read when the base was written; nil if there were none.
   private var least: Int64?
-  /// The schema at a new base; what it has removed is also left out of the checkpoint.
-  private var schemaMade: Schema?
 
   fileprivate init(
     _ log: LogFile, _ plan: RewritePlan, of view: LogView, under claim: RewriteClaim?
@@ -87,7 +85,6 @@ package final class LogRewriter {
         plan, of: view, rememberingAfter: least, into: target, erasure)
       erasure?.keep(base.largeValuesOfState)
       point = base.start
-      schemaMade = base.schemaMade
       sealer = HistorySealer(
         target, from: generation, behind: base, through: plan.through ?? .max, erasing: erasure)
       if plan.checkpoint, let newest = view.tables.checkpoint, newest.number > base.number,
@@ -206,9 +203,7 @@ package final class LogRewriter {
       try generation.holdsState(of: directory, decoding: plan.decodesState)
     else { return false }
     try sealer.copy(largeValues)
-    var entities = directory.entities
-    if let schemaMade { entities = entities.withoutWhatIsRemoved(from: schemaMade) }
-    entities = try target.copy(entities, from: generation)
+    let entities = try target.copy(directory.entities, from: generation)
     let projections = try target.copy(
       generation.savedProjections(at: wanted), upTo: directory.number, from: generation)
     try target.writeCheckpoint(as: directory, entities: entities, projections: projections)

@@ -114,7 +114,7 @@ package final class LogSalvage {
     if isFirst {
       target.note(LargeValueEntry(number: number, offset: target.offset, length: length))
     }
-    try target.append(piece: payload, isLast: isLast, isFirst: isFirst, from: target.offset)
+    try target.append(piece: payload, isLast: isLast, isPacking: false, from: target.offset)
   }
 
   /// Writes the mark of a large value whose bytes are lost.

@@ -9,8 +9,6 @@ struct RewriteBase {
   var start: ChainPoint
   /// Large values with lower numbers were copied with the base, as far as they are needed.
   var firstLargeValue: UInt64 = 0
-  /// The schema at a new base, which has dropped what that schema removed; nil for a kept base.
-  var schemaMade: Schema?
 
   /// The large values in the state of a new base, and those that tombstones refer to.
   var largeValuesOfState: [UInt64] = []
@@ -109,7 +107,6 @@ struct RewriteBase {
       tables, schema: made.schema, entities: made.entities, projections: projections)
     return RewriteBase(
       number: number, start: kept.start, firstLargeValue: kept.nextLargeValueNumber,
-      schemaMade: made.schema,
       largeValuesOfState: made.largeValues + tombstoneLargeValues)
   }
 }

@@ -23,6 +23,9 @@ final class RewriteTarget {
   /// The transaction whose last part is not written yet, and its parts so far.
   private var open: (record: TransactionRecord, parts: TransactionParts)?
 
+  /// Deflates large values: they are written once and read often.
+  private var deflate = Deflate(level: 6)
+
   private static let writeLength = 1 << 20
 
   /// Begins a new file with this header, whose base is so far the empty state.
@@ -280,24 +283,24 @@ final class RewriteTarget {
       let (header, payload) = try old.payload(at: offset, kind: .largeValue)
       let isLast = !header.flags.contains(.continued)
       try payload.withBytes { bytes throws(LogError) in
-        try append(piece: bytes, isLast: isLast, isFirst: offset == entry.offset, from: offset)
+        try append(piece: bytes, isLast: isLast, isPacking: true, from: offset)
       }
       if isLast { return result }
       offset += header.frameLength
     }
   }
 
-  /// Writes a piece of a large value that was at an offset; a first one without the items that do
-  /// not outlast a rewrite.
+  /// Writes a piece of a large value that was at an offset: without the items that do not outlast a
+  /// rewrite, and deflated if `isPacking` and that is worth it.
   func append(
-    piece payload: UnsafeRawBufferPointer, isLast: Bool, isFirst: Bool, from offset: UInt64
+    piece payload: UnsafeRawBufferPointer, isLast: Bool, isPacking: Bool, from offset: UInt64
   ) throws(LogError) {
     let flags = FrameFlags(isContinued: !isLast)
-    var anew: ContiguousArray<UInt8>?
-    if isFirst {
-      do { anew = try LargeValueCodec.withoutPassingItems(payload) } catch {
-        throw .decode(error, at: offset)
-      }
+    let anew: ContiguousArray<UInt8>?
+    do throws(DecodeFault) {
+      anew = try LargeValueCodec.remade(payload, isPacking: isPacking, deflate: &deflate)
+    } catch {
+      throw .decode(error, at: offset)
     }
     guard let anew else { return try append(kind: .largeValue, flags: flags, payload: payload) }
     try anew.withBytes { bytes throws(LogError) in

@@ -175,14 +175,16 @@ package struct ReadableTransactions: Sendable {
     ].allSatisfy { UInt64($0) / 2 <= walk.bytes.size }
   }
 
-  /// Whether all parts behind this one can be read.
+  /// Whether all parts behind this one can be read, with no frames between them but large values.
   private func isComplete(_ record: TransactionRecord) throws(StorageError) -> Bool {
     var ahead = walk
     var scratch = ChangeBatch()
     var part = record.part
     while let region = try ahead.next() {
-      guard let frame = region.frame, frame.header.kind.holdsTransactions else {
-        continue
+      guard let frame = region.frame else { continue }
+      guard frame.header.kind.holdsTransactions else {
+        if frame.header.kind == .largeValue { continue }
+        return false
       }
       guard frame.payload == .valid, try ahead.decode(frame, in: region, into: &scratch) == nil,
         let next = scratch.transactions.first, next.number == record.number, next.part == part + 1

@@ -150,6 +150,7 @@ package struct SalvageSurvey: Sendable {
       assembly.append($0, at: region.offset, isLast: isLast)
     }
     pieces = assembly
+    if let fault = pieces.newer { note(fault, at: region.offset) }
     if let largeValue, largeValue.number > largeValues.last?.number ?? 0 {
       largeValues.append(largeValue)
     }
@@ -243,12 +244,18 @@ package struct SalvageSurvey: Sendable {
   /// Assembles large values from their pieces.
   private struct PieceAssembly {
     var open: (value: LargeValueAssembly, offset: UInt64)?
+    /// Why the last piece that only a later version can decode was not.
+    var newer: DecodeFault?
 
     /// Adds the next piece; returns the value that it completes, if any.
     mutating func append(
       _ payload: UnsafeRawBufferPointer, at offset: UInt64, isLast: Bool
     ) -> WholeLargeValue? {
-      guard let part = try? LargeValueCodec.decode(payload) else {
+      let part: LargeValuePiece
+      do throws(DecodeFault) {
+        part = try LargeValueCodec.decode(payload)
+      } catch {
+        if error.isNewer { newer = error }
         open = nil
         return nil
       }

@@ -11,7 +11,7 @@ extension Leaf {
     _ leaf: inout Leaf?, slot: Int, to cell: ValueCell, in arena: UnsafeRawBufferPointer,
     declared: ColumnKind
   ) -> Bool {
-    guard declared.admits(cell.tag), declared != .any || cell.tag != .object else { return false }
+    guard declared.admits(cell.tag) else { return false }
     if isKnownUniquelyReferenced(&leaf) {
       // The caller's variable keeps the leaf: retaining it as well would cost as much as the rest.
       let held = withUnsafePointer(to: &leaf) {

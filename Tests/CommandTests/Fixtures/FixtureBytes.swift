@@ -112,10 +112,12 @@ struct FixtureBytes {
     try rewriteLog { frame, payload in
       guard frame.header.kind == .largeValue else { return [ContiguousArray(payload)] }
       let whole = try LargeValueCodec.decode(payload)
-      return stride(from: 0, to: whole.bytes.count, by: length).map { start in
-        largeValuePiece(
-          whole.number, whole.bytes[start...].prefix(length), total: whole.totalLength,
-          start: whole.start + UInt64(start))
+      return whole.withBytes { bytes in
+        stride(from: 0, to: bytes.count, by: length).map { start in
+          largeValuePiece(
+            whole.number, bytes[start...].prefix(length), total: whole.totalLength,
+            start: whole.start + UInt64(start))
+        }
       }
     }
   }

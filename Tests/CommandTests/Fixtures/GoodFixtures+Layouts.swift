@@ -4,7 +4,6 @@ import AnnalsModel
 import AnnalsSalvage
 import AnnalsTestSupport
 import Foundation
-import StoreTestSupport
 
 // What no other fixture has of the format (`LayoutTests`).
 
@@ -63,12 +62,12 @@ extension FixtureRecipe {
     try store.write { tx in try tx.insert("Page", ["id": 2, "text": "two", "stars": 3]) }
     try store.require(Schema { Entity("Page") { Attribute("stars", .int64) } })
     try store.edit(.renameProperty(entity: "Page", "text", to: "title"))
-    try store.editHiding(.removeIndex(entity: "Page", "title"))
-    try store.editHiding(.removeProperty(entity: "Page", "stars"))
+    try store.edit(.removeIndex(entity: "Page", "title"))
+    try store.edit(.removeProperty(entity: "Page", "stars"))
     try store.checkpoint()
     try store.edit(.renameEntity("Folder", to: "Box"))
-    try store.editHiding(.removeProperty(entity: "Page", "folder"))
-    try store.editHiding(.removeEntity("Box"))
+    try store.edit(.removeProperty(entity: "Page", "folder"))
+    try store.edit(.removeEntity("Box"))
   }
 
   /// Large values of every kind that can be large, in records, blocks and chunks: in columns of
@@ -134,7 +133,7 @@ extension FixtureRecipe {
             ]))
       }
     }
-    try store.editHiding(.removeProperty(entity: "Page", "gone"))
+    try store.edit(.removeProperty(entity: "Page", "gone"))
     try store.write { tx in try tx.insert("Page", ["id": 9]) }
     try store.erase(ids[2], properties: ["next", "all"], reason: "it said too much", author: "Ben")
     try store.checkpoint()

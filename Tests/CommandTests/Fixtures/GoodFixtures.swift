@@ -4,7 +4,6 @@ import AnnalsModel
 import AnnalsSalvage
 import AnnalsTestSupport
 import Foundation
-import StoreTestSupport
 
 @testable import AnnalsCommand
 
@@ -257,10 +256,10 @@ extension FixtureRecipe {
       try tx.update(note.id, ["stars": 5, "count": "many"])
       try tx.insert("Tag", ["name": "new"])
     }
-    try store.editHiding(
+    try store.edit(
       .renameEntity("Note", to: "Page"), .renameProperty(entity: "Page", "text", to: "title"))
     try store.write { tx in try tx.insert("Page", ["id": "4", "title": "a page"]) }
-    try store.editHiding(.removeProperty(entity: "Page", "count"), .removeEntity("Tag"))
+    try store.edit(.removeProperty(entity: "Page", "count"), .removeEntity("Tag"))
     try store.write { tx in try tx.insert("Page", ["id": "5", "stars": 1]) }
   }
 

@@ -5,7 +5,6 @@ import AnnalsLog
 import AnnalsModel
 import AnnalsTestSupport
 import Foundation
-import StoreTestSupport
 import Testing
 
 @testable import AnnalsExchange

@@ -3,7 +3,6 @@ import AnnalsEngine
 import AnnalsModel
 import AnnalsStorage
 import AnnalsTestSupport
-import StoreTestSupport
 import Testing
 
 @testable import AnnalsExchange

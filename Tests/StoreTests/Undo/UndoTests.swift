@@ -7,7 +7,6 @@ import AnnalsModel
 import AnnalsSalvage
 import AnnalsStorage
 import AnnalsTestSupport
-import StoreTestSupport
 import SystemPackage
 import Testing
 

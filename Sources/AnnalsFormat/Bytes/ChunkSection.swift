@@ -1,7 +1,7 @@
 import AnnalsModel
 
-/// Encodes and decodes the sections of chunks: runs of bytes, raw or deflated, whichever is worth
-/// it (`SectionHeader`).
+/// Encodes and decodes the sections of chunks and large values: runs of bytes, raw or deflated,
+/// whichever is worth it (`SectionHeader`).
 enum ChunkSection {
   /// Below this, deflating saves nothing that matters.
   private static let worthDeflating = 48
