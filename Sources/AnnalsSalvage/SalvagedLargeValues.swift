@@ -8,6 +8,7 @@ import AnnalsState
 /// Writes the large values of a salvage in the order of their numbers: intact ones, and, in place
 /// of lost ones that are referred to, frames that say so.
 struct SalvagedLargeValues {
+  private let survey: SalvageSurvey
   private var whole: [SalvageSurvey.WholeLargeValue]
   private var byNumber: [UInt64: SalvageSurvey.WholeLargeValue]
   private var next = 0
@@ -26,6 +27,7 @@ struct SalvagedLargeValues {
   /// A value that matches none of the references to it counts as lost. If it matches some, the
   /// other references are wrong (`fault`).
   init(_ survey: SalvageSurvey, base: [UInt64: LargeValue]) {
+    self.survey = survey
     byNumber = Dictionary(survey.largeValues.map { ($0.number, $0) }) { first, _ in first }
     for (number, largeValue) in byNumber {
       let references = [survey.mentioned[number], base[number]].compactMap { $0 }
@@ -151,10 +153,10 @@ struct SalvagedLargeValues {
     var offset = largeValue.offset
     while let (header, payload) = try source.frame(at: offset) {
       let isLast = !header.flags.contains(.continued)
-      try payload.withUnsafeBytes {
-        try target.append(
-          largeValuePiece: $0, number: largeValue.number, length: largeValue.length,
-          isFirst: offset == largeValue.offset, isLast: isLast)
+      try payload.withUnsafeBytes { bytes in
+        let stored = try LargeValueCodec.decode(bytes)
+        let piece = try source.made(stored) { survey.offset(ofLargeValue: $0) }.get()
+        try target.append(piece, isLast: isLast)
       }
       if isLast { return }
       offset += header.frameLength

@@ -103,8 +103,7 @@ struct CraftedStore {
 
   func largeValue(_ number: UInt64) throws {
     try largeValuePiece(number, Array(CraftedStore.text(number).utf8)).withUnsafeBytes {
-      try log.append(
-        largeValuePiece: $0, number: number, length: 5_000, isFirst: true, isLast: true)
+      try log.append(try LargeValueCodec.decode($0), isLast: true)
     }
   }
 

@@ -181,7 +181,7 @@ import Testing
           1, text[start..<start + 2_500], total: length, start: UInt64(start))
         try payload.withUnsafeBytes {
           try crafted.log.append(
-            largeValuePiece: $0, number: 1, length: 5_000, isFirst: start == 0, isLast: start > 0)
+            try LargeValueCodec.decode($0), isLast: start > 0)
         }
       }
       try crafted.append(batch([insert(2, id: "b", text: .large(CraftedStore.value(1)))]))

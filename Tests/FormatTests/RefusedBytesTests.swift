@@ -308,18 +308,23 @@ struct RefusedBytesTests {
   @Test func piecesOfLargeValues() {
     for (isTaken, bytes) in [
       (true, [1, 3, 1, 8, 7, 7]), (false, [0, 3, 1, 8, 7, 7]), (false, [1, 3, 4]),
-      (false, [1, 3, 2, 8, 7, 7]), (true, [1, 3, 3, 0]), (false, [1, 3, 3]),
-      (false, [1, 3, 3, 0, 7]), (false, [1, 3, 3, 0, 0]),
-      (true, [1, 3, 0, 0, 4, 7]), (true, [1, 3, 0, 2, 5, 0, 4, 7]),
-      (false, [1, 3, 0, 0, 16, 7, 7, 7, 7]), (false, [1, 3, 0, 3, 5, 0, 4, 7]),
-      (false, [1, 3, 0]), (true, [1, 0, 0, 0, 0]), (false, [1, 0, 0, 0]),
+      (false, [1, 3, 2, 8, 7, 7]), (true, [1, 3, 3, 0, 0]), (false, [1, 3, 3]),
+      (false, [1, 3, 3, 0]),
+      (false, [1, 3, 3, 0, 0, 7]), (false, [1, 3, 3, 0, 0, 0]),
+      (true, [1, 3, 0, 0, 0, 4, 7]), (true, [1, 3, 0, 0, 2, 5, 0, 4, 7]),
+      (false, [1, 3, 0, 0, 0, 16, 7, 7, 7, 7]), (false, [1, 3, 0, 0, 3, 5, 0, 4, 7]),
+      (false, [1, 3, 0]), (false, [1, 3, 0, 0]), (true, [1, 0, 0, 0, 0, 0]),
+      (false, [1, 0, 0, 0, 0]),
       // The bytes fill their section, which is of a known compression.
       (false, [1, 3, 1, 8, 7]), (false, [1, 3, 1, 8, 7, 7, 7]), (false, [1, 3, 1, 10, 7, 7]),
       // "aaa", deflated; then with another length, cut, and with more behind it.
-      (true, [1, 3, 0, 0, 13, 5, 0x4B, 0x4C, 0x4C, 0x04, 0x00]),
-      (false, [1, 3, 0, 0, 9, 5, 0x4B, 0x4C, 0x4C, 0x04, 0x00]),
-      (false, [1, 3, 0, 0, 13, 4, 0x4B, 0x4C, 0x4C, 0x04]),
-      (false, [1, 3, 0, 0, 13, 5, 0x4B, 0x4C, 0x4C, 0x04, 0x00, 0]),
+      (true, [1, 3, 0, 0, 0, 13, 5, 0x4B, 0x4C, 0x4C, 0x04, 0x00]),
+      (false, [1, 3, 0, 0, 0, 9, 5, 0x4B, 0x4C, 0x4C, 0x04, 0x00]),
+      (false, [1, 3, 0, 0, 0, 13, 4, 0x4B, 0x4C, 0x4C, 0x04]),
+      (false, [1, 3, 0, 0, 0, 13, 5, 0x4B, 0x4C, 0x4C, 0x04, 0x00, 0]),
+      // A base, of which there may be more bytes than of the value; one that is not before it.
+      (true, [2, 3, 0, 1, 0, 20, 2, 7, 2, 7, 2]), (false, [2, 3, 0, 2, 0, 4, 7]),
+      (false, [2, 3, 3, 1, 0]),
     ] as [(Bool, [UInt8])] {
       expect(isTaken, bytes, "\(bytes)") { _ = try LargeValueCodec.decode($0) }
     }

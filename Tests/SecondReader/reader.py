@@ -1005,6 +1005,23 @@ class Block:
 # ---------------------------------------------------------------------------------- chunks of state
 
 
+def made_from(steps, base):
+    """The bytes of a large value that steps make from those of another one."""
+    c = Cursor(steps)
+    result, place = bytearray(), 0
+    while c.at < c.end:
+        n = c.varint()
+        need(n > 1, "an empty step")
+        if n % 2 == 0:
+            result.extend(c.raw(n // 2))
+            continue
+        place += c.zigzag()
+        need(0 <= place and place + n // 2 <= len(base), "a step that copies what is not there")
+        result.extend(base[place:place + n // 2])
+        place += n // 2
+    return bytes(result)
+
+
 def section(c):
     h = c.varint()
     n = h >> 2
@@ -1702,6 +1719,7 @@ class File:
         self.retention, self.retention_at = (None, None), {}
         self.tombstones, last_tombstone = {}, 0
         piece = None
+        self.depths, self.pieces = {}, set()
         parts = None
         first_value = None
         number = self.base
@@ -1716,6 +1734,7 @@ class File:
                     need(value >= 1 and value not in self.large_values, "large value %d at %d twice" % (value, at))
                     piece = [value, total, bytearray(), at]
                     first_value = at if first_value is None else first_value
+                    base = c.varint()
                     extension_area(c)
                     if lost:
                         c.finish("a lost large value")
@@ -1723,8 +1742,18 @@ class File:
                         piece = None
                         continue
                 need(piece[0] == value and piece[1] == total and len(piece[2]) == start, "a piece of large value %d at %d" % (value, at))
-                piece[2].extend(section(c))
+                data = section(c)
+                if base:
+                    need(base < value and not lost and not frame.flags & 2 and total <= 1048576, "a base of large value %d" % value)
+                    need(self.large_values.get(base, (0, None))[1] is not None, "large value %d is based on %d, which is not there" % (value, base))
+                    need(base not in self.pieces, "large value %d is based on %d, which is in pieces" % (value, base))
+                    self.depths[value] = self.depths.get(base, 1) + 1
+                    need(self.depths[value] <= 32, "large value %d is based on too many" % value)
+                    data = made_from(data, self.large_values[base][1])
+                piece[2].extend(data)
                 c.finish("a piece of a large value")
+                if frame.flags & 2:
+                    self.pieces.add(value)
                 if not frame.flags & 2:
                     need(len(piece[2]) == total, "large value %d is incomplete" % value)
                     self.large_values[value] = (piece[3], bytes(piece[2]))

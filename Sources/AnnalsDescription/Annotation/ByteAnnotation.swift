@@ -193,9 +193,13 @@ extension ByteAnnotation {
     reader.varInt("number of the large value")
     let total = reader.varInt("length of the whole value")
     let start = reader.varInt("where this piece begins in it")
-    if start == 0 || start == total { reader.extensions() }
+    var base: UInt64 = 0
+    if start == 0 || start == total {
+      base = reader.varInt("number of the base")
+      reader.extensions()
+    }
     if total > 0, start == total { return }
-    section(&reader, "bytes of the value", of: .records)
+    section(&reader, base == 0 ? "bytes of the value" : "steps from the base", of: .records)
   }
 }
 

@@ -79,7 +79,8 @@ package struct FrameDescription: Sendable {
       result.add("number", part.number)
       result.add("value length", part.totalLength)
       result.add("piece begins at", part.start)
-      result.add("piece length", part.count)
+      result.add(part.base == nil ? "piece length" : "length of steps", part.count)
+      if let base = part.base { result.add("based on large value", base) }
       if part.isDeflated { result.add("piece stored", "deflated") }
     case .chunk:
       result.add("crc32", Hex.text(Checksum.crc32(payload)))

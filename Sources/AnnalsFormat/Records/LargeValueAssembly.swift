@@ -28,11 +28,12 @@ package struct LargeValueAssembly: Sendable {
     done = 0
   }
 
-  /// Adds the next piece; returns false, and adds nothing, if it is not the next of this value.
+  /// Adds the next piece, whose bytes are made; returns false, and adds nothing, if it is not the
+  /// next of this value.
   package mutating func add(_ piece: LargeValuePiece) -> Bool {
-    guard piece.number == number, piece.totalLength == length, piece.start == done else {
-      return false
-    }
+    guard piece.number == number, piece.totalLength == length, piece.start == done,
+      piece.base == nil
+    else { return false }
     checksum = piece.withBytes { Checksum.crc32($0, startingFrom: checksum) }
     done += UInt64(piece.count)
     return true

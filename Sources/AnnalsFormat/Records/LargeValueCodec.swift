@@ -1,8 +1,11 @@
 import AnnalsModel
 
-/// One piece of a large value: the value's number and length, the piece's position in it, the
-/// extension area in the first piece, and a section with the bytes. All pieces but the last are in
-/// frames flagged *continued*.
+/// One piece of a large value: the value's number and length, the piece's position in it, the base
+/// and the extension area in the first piece, and a section with the bytes. All pieces but the last
+/// are in frames flagged *continued*.
+///
+/// A value with a base is one piece, and its section holds the steps that make its bytes from those
+/// of the base (`LargeValueDifference`); `LargeValueChain` makes them.
 ///
 /// FORMAT.md, "Large values".
 package struct LargeValuePiece {
@@ -12,12 +15,14 @@ package struct LargeValuePiece {
   package var totalLength: UInt64
   /// Where in the value this piece begins.
   package var start: UInt64
+  /// The number of the earlier value that the bytes are made from; nil if they are here.
+  package fileprivate(set) var base: UInt64?
   /// The items of the value's extension area, which its first piece has; empty in others.
   package var extensions: ContiguousArray<UInt8> = []
-  /// The bytes where they are stored as they are; valid as long as the payload that the piece was
+  /// The section's bytes where they are stored as they are; valid as long as the payload that the piece was
   /// decoded from.
   fileprivate var stored: UnsafeRawBufferPointer
-  /// The bytes where they are stored deflated.
+  /// The section's bytes where they are stored deflated.
   fileprivate var inflated: ContiguousArray<UInt8>?
 
   package init(
@@ -42,14 +47,42 @@ package struct LargeValuePiece {
   /// Whether a value begins with this piece.
   package var isFirst: Bool { start == 0 || isLost }
 
-  /// Whether the bytes are stored deflated.
+  /// Whether the section is stored deflated.
   package var isDeflated: Bool { inflated != nil }
 
-  /// How many bytes of the value the piece has.
+  /// How many bytes of the value the piece has; with a base, how many its steps take.
   package var count: Int { inflated?.count ?? stored.count }
 
-  /// Calls `body` with the bytes of the value. Valid as long as the payload that the piece was
-  /// decoded from.
+  /// Whether this is all of a value, and its bytes are here.
+  package var isWhole: Bool { base == nil && start == 0 && UInt64(count) == totalLength }
+
+  /// The piece with a copy of its bytes, which outlasts the payload.
+  package func owned() -> LargeValuePiece {
+    var result = self
+    if inflated == nil { result.inflated = ContiguousArray(stored) }
+    return result
+  }
+
+  /// The piece with its bytes made, and without a base.
+  package func made(_ bytes: ContiguousArray<UInt8>) -> LargeValuePiece {
+    var result = self
+    result.base = nil
+    result.inflated = bytes
+    return result
+  }
+
+  /// The piece of a value that is made from `base` by these steps. Its bytes are valid as long as
+  /// they are.
+  package func based(on base: UInt64, _ steps: UnsafeRawBufferPointer) -> LargeValuePiece {
+    var result = self
+    result.base = base
+    result.inflated = nil
+    result.stored = steps
+    return result
+  }
+
+  /// Calls `body` with the bytes of the value; with a base, with the steps that make them. Valid as
+  /// long as the payload that the piece was decoded from.
   package func withBytes<Result, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -83,7 +116,9 @@ package enum LargeValueCodec {
     bytes.append(varInt: part.number)
     bytes.append(varInt: part.totalLength)
     bytes.append(varInt: part.start)
-    if part.isFirst { ExtensionArea.append(part.extensions, to: &bytes) }
+    guard part.isFirst else { return }
+    bytes.append(varInt: part.base ?? 0)
+    ExtensionArea.append(part.extensions, to: &bytes)
   }
 
   /// Reads a payload. Memory: the bytes of a deflated piece.
@@ -92,13 +127,23 @@ package enum LargeValueCodec {
   {
     var reader = ByteReader(payload)
     var part = try decodeHead(&reader)
-    if part.isFirst { part.extensions = try ExtensionArea.read(&reader) }
+    if part.isFirst {
+      let base = try reader.readVarUInt62()
+      part.base = base == 0 ? nil : base
+      part.extensions = try ExtensionArea.read(&reader)
+    }
+    if let base = part.base {
+      let isShort = part.totalLength <= UInt64(FormatLimits.largeValuePieceLength)
+      guard base < part.number, isShort, !part.isLost else {
+        throw reader.invalid("a base where there can be none")
+      }
+    }
     if part.isLost {
       try reader.expectEnd()
       return part
     }
     let header = try SectionHeader(&reader, limit: FormatLimits.maximumDecodedLength)
-    guard UInt64(header.length) <= part.totalLength - part.start else {
+    guard part.base != nil || UInt64(header.length) <= part.totalLength - part.start else {
       throw reader.invalid("a piece that reaches beyond its value")
     }
     switch header.compression {
@@ -111,10 +156,10 @@ package enum LargeValueCodec {
     return part
   }
 
-  /// The greatest count of bytes before a piece's extension area or bytes.
+  /// The greatest count of bytes before a piece's base or bytes.
   package static let maximumHeadLength = 3 * VarInt.maximumLength
 
-  /// Reads what a payload begins with: the piece without its extension area and bytes.
+  /// Reads what a payload begins with: the piece without its base, extension area and bytes.
   package static func decodeHead(
     _ reader: inout ByteReader
   ) throws(DecodeFault) -> LargeValuePiece {

@@ -28,24 +28,12 @@ extension ChangeBatch {
   }
 }
 
-extension LargeValueCodec {
-  /// The payload of a piece for a rewrite: without the items that do not outlast one, and deflated
-  /// if `isPacking` and that saves a tenth. Nil if it can stay as it is. Throws if it cannot be
-  /// read.
-  package static func remade(
-    _ payload: UnsafeRawBufferPointer, isPacking: Bool, deflate: inout Deflate
-  ) throws(DecodeFault) -> ContiguousArray<UInt8>? {
-    var piece = try decode(payload)
-    let lasting = ExtensionArea.lasting(piece.extensions)
-    if lasting.count == piece.extensions.count, piece.isDeflated || !isPacking { return nil }
-    piece.extensions = lasting
-    var anew: ContiguousArray<UInt8> = []
-    if isPacking || piece.isDeflated {
-      encode(piece, into: &anew, deflate: &deflate)
-    } else {
-      encode(piece, into: &anew)
-    }
-    return anew
+extension LargeValuePiece {
+  /// The piece without the items that do not outlast a rewrite.
+  package var lasting: LargeValuePiece {
+    var result = self
+    result.extensions = ExtensionArea.lasting(extensions)
+    return result
   }
 }
 

@@ -77,6 +77,28 @@ package struct FrameSource: Sendable {
   }
 }
 
+// Large values.
+extension FrameSource {
+  /// A stored piece of a large value with its bytes made, if it has a base; `place` tells where the
+  /// value with a number begins. Says why if they cannot be made.
+  package func made(
+    _ stored: LargeValuePiece, _ place: (UInt64) -> UInt64?
+  ) throws(StorageError) -> Result<LargeValuePiece, DecodeFault> {
+    var chain = LargeValueChain(stored)
+    while let base = chain.missing {
+      guard let offset = place(base), let (header, payload) = try frame(at: offset),
+        header.kind == .largeValue
+      else { return .failure(.invalid(at: 0, reason: "a value whose base is not there")) }
+      do throws(DecodeFault) {
+        try payload.withBytes { bytes throws(DecodeFault) in try chain.add(bytes) }
+      } catch {
+        return .failure(error)
+      }
+    }
+    return Result { () throws(DecodeFault) in try chain.made() }
+  }
+}
+
 // Checkpoints.
 extension FrameSource {
   /// The checkpoint's directory at `offset`; nil if it is not intact.

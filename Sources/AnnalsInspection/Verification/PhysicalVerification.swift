@@ -283,12 +283,24 @@ extension PhysicalVerification {
     var largeValues = self.largeValues
     self.largeValues = LargeValueChecks()
     defer { self.largeValues = largeValues }
-    let fault = try walk.decode(frame, in: region) { (payload, flags) throws(DecodeFault) in
-      let part = try LargeValueCodec.decode(payload)
-      largeValues.check(part, isContinued: flags.contains(.continued), at: region.offset, &log)
-    }.fault
-    if fault == nil { count(region, as: .largeValues) }
-    return fault
+    let frames = walk.frames
+    let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+      try LargeValueCodec.decode(payload).owned()
+    }
+    switch decoded {
+    case .failure(let fault): return fault
+    case .success(var piece):
+      if piece.base != nil, let frames {
+        switch try frames.made(piece, { largeValues.largeValues[$0]?.offset }) {
+        case .failure(let fault): return fault
+        case .success(let made): piece = made
+        }
+      }
+      let isContinued = frame.header.flags.contains(.continued)
+      largeValues.check(piece, isContinued: isContinued, at: region.offset, &log)
+    }
+    count(region, as: .largeValues)
+    return nil
   }
 
   private mutating func addChunk(

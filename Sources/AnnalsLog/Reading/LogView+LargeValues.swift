@@ -20,20 +20,30 @@ extension LogView {
   package func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {
-    let place = try tables.largeValues.partitioningIndex(in: file) { $0.number >= value.number }
-    guard place < tables.largeValues.count else { throw .largeValueMissing(value.number) }
-    let entry = try tables.largeValues.entry(at: place, in: file)
-    guard entry.number == value.number, entry.length == value.length else {
-      throw .largeValueMissing(value.number)
-    }
-    try file.withPieces(of: value, at: entry.offset, body)
+    let entry = try tables.largeValue(value.number, in: file)
+    guard let entry, entry.length == value.length else { throw .largeValueMissing(value.number) }
+    try file.withPieces(of: value, at: entry.offset, tables, body)
+  }
+}
+
+extension LogTables {
+  /// The entry of the large value with this number; nil if the file does not hold it. O(log n).
+  func largeValue(
+    _ number: UInt64, in file: LogGeneration
+  ) throws(LogError) -> LargeValueEntry? {
+    let place = try largeValues.partitioningIndex(in: file) { $0.number >= number }
+    guard place < largeValues.count else { return nil }
+    let entry = try largeValues.entry(at: place, in: file)
+    return entry.number == number ? entry : nil
   }
 }
 
 extension LogGeneration {
-  /// Calls `body` with each piece of the large value whose first frame is at `offset`.
+  /// Calls `body` with each piece of the large value whose first frame is at `offset`. The tables
+  /// tell where the value is that it may be made from.
   func withPieces(
-    of value: LargeValue, at offset: UInt64, _ body: (UnsafeRawBufferPointer) throws -> Void
+    of value: LargeValue, at offset: UInt64, _ tables: LogTables,
+    _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {
     var offset = offset
     var pieces = LargeValueAssembly(value)
@@ -41,12 +51,7 @@ extension LogGeneration {
     while !isLast {
       let (header, payload) = try payload(at: offset, kind: .largeValue)
       let isEmpty = try payload.withBytes { bytes throws(LogError) -> Bool in
-        let part: LargeValuePiece
-        do throws(DecodeFault) {
-          part = try LargeValueCodec.decode(bytes)
-        } catch {
-          throw .decode(error, at: offset)
-        }
+        let part = try piece(bytes, at: offset, tables)
         guard !part.isLost else { throw .largeValueLost(value.number) }
         guard pieces.add(part) else {
           throw .damage(at: offset, "the piece of another large value")
@@ -61,5 +66,44 @@ extension LogGeneration {
     guard pieces.isWhole, pieces.checksum == value.checksum else {
       throw .damage(at: offset, "a large value is not what was stored")
     }
+  }
+
+  /// The piece of a large value in a payload, its bytes made from those of its base if it has one.
+  /// Valid as long as the payload.
+  func piece(
+    _ payload: UnsafeRawBufferPointer, at offset: UInt64, _ tables: LogTables
+  ) throws(LogError) -> LargeValuePiece {
+    try made(try storedPiece(payload, at: offset), at: offset, tables)
+  }
+
+  /// The piece of a large value in a payload, as it is stored. Valid as long as the payload.
+  func storedPiece(
+    _ payload: UnsafeRawBufferPointer, at offset: UInt64
+  ) throws(LogError) -> LargeValuePiece {
+    try decoding(at: offset) { () throws(DecodeFault) in try LargeValueCodec.decode(payload) }
+  }
+
+  /// A stored piece with its bytes made, if it has a base.
+  func made(
+    _ stored: LargeValuePiece, at offset: UInt64, _ tables: LogTables
+  ) throws(LogError) -> LargeValuePiece {
+    if stored.base == nil { return stored }
+    var chain = LargeValueChain(stored)
+    while let base = chain.missing {
+      guard let entry = try tables.largeValue(base, in: self) else {
+        throw .damage(at: offset, "a large value whose base is not there")
+      }
+      let (_, payload) = try self.payload(at: entry.offset, kind: .largeValue)
+      try payload.withBytes { bytes throws(LogError) in
+        try decoding(at: entry.offset) { () throws(DecodeFault) in try chain.add(bytes) }
+      }
+    }
+    return try decoding(at: offset) { () throws(DecodeFault) in try chain.made() }
+  }
+
+  private func decoding<Result>(
+    at offset: UInt64, _ body: () throws(DecodeFault) -> Result
+  ) throws(LogError) -> Result {
+    do throws(DecodeFault) { return try body() } catch { throw .decode(error, at: offset) }
   }
 }

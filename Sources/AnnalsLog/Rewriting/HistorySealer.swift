@@ -5,7 +5,8 @@ import AnnalsModel
 /// KiB of row form, and copies large ones and whole blocks unchanged.
 struct HistorySealer {
   private let target: RewriteTarget
-  private let old: LogGeneration
+  /// The file that is copied from.
+  var view: LogView
   /// The transactions to copy: after the first number, up to and including the second.
   private let range: (after: Int64, through: Int64)
   /// Small transactions that wait for a block.
@@ -20,13 +21,13 @@ struct HistorySealer {
   private let firstLargeValue: UInt64
 
   init(
-    _ target: RewriteTarget, from old: LogGeneration, behind base: RewriteBase, through: Int64,
+    _ target: RewriteTarget, from view: LogView, behind base: RewriteBase, through: Int64,
     erasing erasure: HistoryErasure? = nil
   ) {
     self.erasure = erasure
     firstLargeValue = base.firstLargeValue
     self.target = target
-    self.old = old
+    self.view = view
     range = (base.number, through)
   }
 
@@ -38,9 +39,11 @@ struct HistorySealer {
     let numbers = try HistorySealer.numbers(of: frame, in: walk)
     if numbers.last <= range.after { return true }
     if numbers.first > range.through { return false }
+    let bases = found.isEmpty ? [:] : try HistorySealer.bases(in: frame, walk)
     for largeValue in found where keeps(largeValue) {
       target.beginUnit()
-      target.note(try target.copy(largeValue: largeValue, from: old))
+      target.note(
+        try target.copy(largeValue: largeValue, from: view, basedOn: bases[largeValue.number]))
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
@@ -68,11 +71,29 @@ struct HistorySealer {
       && erasure?.keptLargeValues.contains(largeValue.number) ?? true
   }
 
+  /// The large values that a record's frame replaces, by the numbers of those that it sets instead.
+  private static func bases(
+    in frame: WalkedFrame, _ walk: FrameWalk
+  ) throws(LogError) -> [UInt64: UInt64] {
+    var batch = ChangeBatch()
+    try walk.decode(frame, into: &batch)
+    var result: [UInt64: UInt64] = [:]
+    batch.arena.withUnsafeBytes { arena in
+      for property in batch.properties where property.before.isLarge && property.after.isLarge {
+        guard case .large(let before) = property.before.value(in: arena),
+          case .large(let after) = property.after.value(in: arena)
+        else { continue }
+        result[after.number] = before.number
+      }
+    }
+    return result
+  }
+
   /// Copies the large values that come with a checkpoint, after the transactions sealed so far.
   mutating func copy(_ largeValues: [LargeValueEntry]) throws(LogError) {
     var copied: [LargeValueEntry] = []
     for largeValue in largeValues where keeps(largeValue) {
-      copied.append(try target.copy(largeValue: largeValue, from: old))
+      copied.append(try target.copy(largeValue: largeValue, from: view))
     }
     target.absorb(copied)
   }

@@ -86,7 +86,7 @@ package final class LogRewriter {
       erasure?.keep(base.largeValuesOfState)
       point = base.start
       sealer = HistorySealer(
-        target, from: generation, behind: base, through: plan.through ?? .max, erasing: erasure)
+        target, from: view, behind: base, through: plan.through ?? .max, erasing: erasure)
       if plan.checkpoint, let newest = view.tables.checkpoint, newest.number > base.number,
         newest.number <= plan.through ?? .max,
         newest.offset != generation.header.baseCheckpointOffset
@@ -94,6 +94,7 @@ package final class LogRewriter {
         checkpoint = newest
       }
     }
+    sealer?.view = view
     try copyUnits(upTo: view.end)
   }
 

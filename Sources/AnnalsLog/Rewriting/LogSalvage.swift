@@ -104,27 +104,20 @@ package final class LogSalvage {
     try writing().remember(after: number)
   }
 
-  /// Writes one piece of a large value, a frame's payload.
-  package func append(
-    largeValuePiece payload: UnsafeRawBufferPointer, number: UInt64, length: UInt64, isFirst: Bool,
-    isLast: Bool
-  ) throws(LogError) {
+  /// Writes one piece of a large value, whose bytes are made.
+  package func append(_ piece: LargeValuePiece, isLast: Bool) throws(LogError) {
     let target = try writing()
     target.beginUnit()
-    if isFirst {
-      target.note(LargeValueEntry(number: number, offset: target.offset, length: length))
+    if piece.isFirst {
+      target.note(
+        LargeValueEntry(number: piece.number, offset: target.offset, length: piece.totalLength))
     }
-    try target.append(piece: payload, isLast: isLast, isPacking: false, from: target.offset)
+    try target.append(piece, isLast: isLast)
   }
 
   /// Writes the mark of a large value whose bytes are lost.
   package func append(lostLargeValue number: UInt64, length: UInt64) throws(LogError) {
-    var payload: ContiguousArray<UInt8> = []
-    LargeValueCodec.encode(LargeValuePiece(lost: number, totalLength: length), into: &payload)
-    try payload.withBytes { bytes throws(LogError) in
-      try append(
-        largeValuePiece: bytes, number: number, length: length, isFirst: true, isLast: true)
-    }
+    try append(LargeValuePiece(lost: number, totalLength: length), isLast: true)
   }
 
   /// Copies a frame of transactions, or of one part of one; `batch` is its decoded content. A block

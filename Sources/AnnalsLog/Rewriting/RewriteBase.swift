@@ -48,7 +48,7 @@ struct RewriteBase {
       end: 0, in: view.file)
     var largeValues: [LargeValueEntry] = []
     for largeValue in try old.largeValues.all(in: view.file) {
-      largeValues.append(try target.copy(largeValue: largeValue, from: view.file))
+      largeValues.append(try target.copy(largeValue: largeValue, from: view))
     }
     let base = LogBase(directory, names: old.names.list, openings: old.openings.list)
     let tables = LogTables(base, schema: directory.schema, largeValues: largeValues)
@@ -86,7 +86,7 @@ struct RewriteBase {
     for index in 0..<kept.largeValueCount {
       let largeValue = try view.tables.largeValues.entry(at: index, in: view.file)
       guard kept.referred.contains(largeValue.number) else { continue }
-      largeValues.append(try target.copy(largeValue: largeValue, from: view.file))
+      largeValues.append(try target.copy(largeValue: largeValue, from: view))
     }
     let missing = Set(made.largeValues).subtracting(largeValues.map(\.number)).min()
     if let missing { throw .largeValueMissing(missing) }

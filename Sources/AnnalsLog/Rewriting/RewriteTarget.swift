@@ -23,8 +23,8 @@ final class RewriteTarget {
   /// The transaction whose last part is not written yet, and its parts so far.
   private var open: (record: TransactionRecord, parts: TransactionParts)?
 
-  /// Deflates large values: they are written once and read often.
-  private var deflate = Deflate(level: 6)
+  /// How the large values written so far are stored.
+  var packing = LargeValuePacking()
 
   private static let writeLength = 1 << 20
 
@@ -272,41 +272,6 @@ final class RewriteTarget {
   }
 
   // MARK: Large values
-
-  /// Copies a large value from `old`, piece by piece; returns its new place.
-  func copy(largeValue entry: LargeValueEntry, from old: LogGeneration) throws(LogError)
-    -> LargeValueEntry
-  {
-    let result = LargeValueEntry(number: entry.number, offset: frames.offset, length: entry.length)
-    var offset = entry.offset
-    while true {
-      let (header, payload) = try old.payload(at: offset, kind: .largeValue)
-      let isLast = !header.flags.contains(.continued)
-      try payload.withBytes { bytes throws(LogError) in
-        try append(piece: bytes, isLast: isLast, isPacking: true, from: offset)
-      }
-      if isLast { return result }
-      offset += header.frameLength
-    }
-  }
-
-  /// Writes a piece of a large value that was at an offset: without the items that do not outlast a
-  /// rewrite, and deflated if `isPacking` and that is worth it.
-  func append(
-    piece payload: UnsafeRawBufferPointer, isLast: Bool, isPacking: Bool, from offset: UInt64
-  ) throws(LogError) {
-    let flags = FrameFlags(isContinued: !isLast)
-    let anew: ContiguousArray<UInt8>?
-    do throws(DecodeFault) {
-      anew = try LargeValueCodec.remade(payload, isPacking: isPacking, deflate: &deflate)
-    } catch {
-      throw .decode(error, at: offset)
-    }
-    guard let anew else { return try append(kind: .largeValue, flags: flags, payload: payload) }
-    try anew.withBytes { bytes throws(LogError) in
-      try append(kind: .largeValue, flags: flags, payload: bytes)
-    }
-  }
 
   /// Adds to the tables the large values that precede a checkpoint and belong to no transaction.
   func absorb(_ largeValues: [LargeValueEntry]) {

@@ -58,11 +58,11 @@ extension LogFile {
     let found = try withOpenState { (state) throws(LogError) in
       try state.writeFrames()
       let largeValues = state.transaction?.largeValues ?? []
-      return (state.generation, largeValues.last { $0.number == value.number })
+      return (state.generation, largeValues.last { $0.number == value.number }, state.tables)
     }
     guard let entry = found.1 else { throw .largeValueMissing(value.number) }
     var result: ContiguousArray<UInt8> = []
-    try found.0.withPieces(of: value, at: entry.offset) { result.append(contentsOf: $0) }
+    try found.0.withPieces(of: value, at: entry.offset, found.2) { result.append(contentsOf: $0) }
     return result
   }
 

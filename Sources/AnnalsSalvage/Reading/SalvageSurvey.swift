@@ -144,16 +144,30 @@ package struct SalvageSurvey: Sendable {
     largeValue frame: WalkedFrame, in region: FileRegion, _ walk: inout FileWalk,
     _ pieces: inout PieceAssembly
   ) throws(StorageError) {
-    var assembly = pieces
-    let isLast = !frame.header.flags.contains(.continued)
-    let largeValue = try walk.withPayload(of: frame, at: region.offset) {
-      assembly.append($0, at: region.offset, isLast: isLast)
+    let frames = walk.frames
+    var decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
+      try LargeValueCodec.decode(payload).owned()
     }
-    pieces = assembly
+    if case .success(let piece) = decoded, piece.base != nil, let frames {
+      decoded = try frames.made(piece, offset(ofLargeValue:))
+    }
+    let isLast = !frame.header.flags.contains(.continued)
+    let largeValue = pieces.append(decoded, at: region.offset, isLast: isLast)
     if let fault = pieces.newer { note(fault, at: region.offset) }
     if let largeValue, largeValue.number > largeValues.last?.number ?? 0 {
       largeValues.append(largeValue)
     }
+  }
+
+  /// Where the intact large value with this number begins; nil if none was found.
+  package func offset(ofLargeValue number: UInt64) -> UInt64? {
+    var places = largeValues[...]
+    while let middle = places.dropFirst(places.count / 2).first {
+      if middle.number == number { return middle.offset }
+      let half = places.startIndex + places.count / 2
+      places = middle.number < number ? places[(half + 1)...] : places[..<half]
+    }
+    return nil
   }
 
   private mutating func note(
@@ -249,11 +263,11 @@ package struct SalvageSurvey: Sendable {
 
     /// Adds the next piece; returns the value that it completes, if any.
     mutating func append(
-      _ payload: UnsafeRawBufferPointer, at offset: UInt64, isLast: Bool
+      _ piece: Result<LargeValuePiece, DecodeFault>, at offset: UInt64, isLast: Bool
     ) -> WholeLargeValue? {
       let part: LargeValuePiece
       do throws(DecodeFault) {
-        part = try LargeValueCodec.decode(payload)
+        part = try piece.get()
       } catch {
         if error.isNewer { newer = error }
         open = nil

@@ -60,6 +60,13 @@ extension FixtureRecipe {
         _ = try $0.compact(smallest: true)
       }
     },
+    FixtureRecipe("versions-of-a-text") { folder in
+      try folder.made {
+        try versions(in: $0)
+        _ = try $0.compact(smallest: true)
+        try $0.write { tx in try tx.insert("Note", ["id": "after"]) }
+      }
+    },
     FixtureRecipe("pruned") { folder in
       try folder.made {
         try edits(in: $0)
@@ -278,6 +285,32 @@ extension FixtureRecipe {
       try tx.update(note.id, ["text": "no longer", "count": 1])
     }
     try store.write { tx in try tx.insert("Note", ["id": "last", "text": long("klmno")]) }
+  }
+
+  /// A long text of which lines are changed, put in, taken out and moved, and a copy of it.
+  private static func versions(in store: Store) throws {
+    var random = SeededRandom(seed: 4)
+    var lines = (0..<300).map { _ in "\(UInt64.random(in: 0 ... .max, using: &random))" }
+    func text() -> Value { .string(lines.joined(separator: "\n")) }
+    func save() throws {
+      try store.write { tx in
+        guard let note = try tx.object(of: "Note", where: "id", is: "long") else { return }
+        try tx.update(note.id, ["text": text()])
+      }
+    }
+    try store.write { tx in try tx.insert("Note", ["id": "long", "text": text()]) }
+    lines[7] = "changed"
+    try save()
+    lines.insert(contentsOf: ["put in", "and this, too"], at: 150)
+    try save()
+    lines.removeFirst(20)
+    lines.append("the end")
+    try save()
+    lines = Array(lines[200...] + lines[..<200])
+    try save()
+    try store.write { tx in try tx.insert("Note", ["id": "copy", "text": text()]) }
+    lines = (0..<300).map { _ in "\(UInt64.random(in: 0 ... .max, using: &random))" }
+    try save()
   }
 
   private static func notes(_ count: Int, in store: Store) throws {
