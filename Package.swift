@@ -10,7 +10,9 @@ let settings: [SwiftSetting] = [
 /// What the tests spend their time in. Where ANNALS_FAST_TESTS is set, as Tools/test does, it is
 /// optimised, with the checks of a debug build. For nobody else: the package manager refuses such
 /// flags in a dependency.
-let hot: Set = ["AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage"]
+let hot: Set = [
+  "AnnalsFormat", "AnnalsFrames", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage",
+]
 let hotSettings: [SwiftSetting] =
   Context.environment["ANNALS_FAST_TESTS"] == nil
   ? []
@@ -58,8 +60,9 @@ let package = Package(
     engine("AnnalsStorage", ["CLinuxCalls", system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
     engine("AnnalsQuery", ["AnnalsModel", "AnnalsState"]),
-    engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
-    engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
+    engine("AnnalsFrames", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
+    engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsFrames"]),
+    engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsFrames"]),
     engine(
       "AnnalsDescription",
       ["AnnalsModel", "AnnalsFormat", "AnnalsInspection", "AnnalsStorage"]),

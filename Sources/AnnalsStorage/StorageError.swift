@@ -3,6 +3,7 @@ import SystemPackage
 /// An error of the operating system: the operation, the file, the error number.
 ///
 /// `description` says it in one line, together with the remedy.
+@usableFromInline
 package struct StorageError: Error, Hashable, Sendable {
   /// The operations that can fail.
   package enum Operation: String, Hashable, Sendable, CaseIterable {
@@ -27,7 +28,7 @@ package struct StorageError: Error, Hashable, Sendable {
 
 extension StorageError: CustomStringConvertible {
   /// One line: what failed on which file, why, and what to do about it.
-  package var description: String {
+  @usableFromInline package var description: String {
     var text = "cannot \(attempt): \(reason)"
     if let remedy { text += ". \(remedy)" }
     return text

@@ -117,7 +117,7 @@ import Testing
       if case .damaged(.unreadable) = region.content { lost += region.length }
       if region.frame?.payload == .valid { frames += 1 }
     }
-    #expect(walk.bytes.unreadable == [20_480..<24_576])
+    #expect(walk.unreadable == [20_480..<24_576])
     #expect(lost > 3900 && lost < 4300)
     #expect(frames > 300)
     var verification = try StatisticsVerification(bad)

@@ -53,8 +53,9 @@ enum TidyRules {
     "AnnalsFaults": ["AnnalsStorage", "SystemPackage"],
     "AnnalsState": ["AnnalsModel", "AnnalsFormat"],
     "AnnalsQuery": ["AnnalsModel", "AnnalsState", "Foundation"],
-    "AnnalsLog": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
-    "AnnalsInspection": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
+    "AnnalsFrames": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"],
+    "AnnalsLog": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsFrames"],
+    "AnnalsInspection": ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsFrames"],
     "AnnalsEngine": [
       "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
       "AnnalsInspection", "SystemPackage",
@@ -124,8 +125,8 @@ enum TidyRules {
 
   /// Modules whose functions are named for what they do; to grow to all.
   static let modulesWithClearVerbs: Set<String> = [
-    "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsQuery",
-    "AnnalsState", "AnnalsStorage",
+    "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsFrames", "AnnalsLog", "AnnalsModel",
+    "AnnalsQuery", "AnnalsState", "AnnalsStorage",
   ]
 
   /// A verb that fits any operation says nothing: `decode`, `adopt`, `seal`, `apply`… do.

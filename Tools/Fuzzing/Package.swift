@@ -29,8 +29,9 @@ let package = Package(
     engine("AnnalsStorage", ["CLinuxCalls", system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
     engine("AnnalsQuery", ["AnnalsModel", "AnnalsState"]),
-    engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
-    engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
+    engine("AnnalsFrames", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage"]),
+    engine("AnnalsLog", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsFrames"]),
+    engine("AnnalsInspection", ["AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsFrames"]),
     engine(
       "AnnalsDescription",
       ["AnnalsModel", "AnnalsFormat", "AnnalsInspection", "AnnalsStorage"]),

@@ -149,7 +149,7 @@ extension ByteAnnotation {
 
 // Frames.
 extension ByteAnnotation {
-  private func frame(_ reader: inout FieldReader, _ frame: WalkedFrame) {
+  private func frame(_ reader: inout FieldReader, _ frame: InspectedFrame) {
     let header = frame.header
     reader.fixed("header checksum", UInt32.self) { Hex.text($0) + ", ok" }
     reader.byte("kind") { "\($0) \(header.kind.name)" }

@@ -55,11 +55,11 @@ package struct FileDump {
       summary.problems += region.description.hasProblem ? 1 : 0
       if !region.goesOn { break }
     }
-    if walk.position == walk.bytes.size {
+    if walk.position == walk.size {
       if case .damaged(let reason) = try LogEnd.find(in: beginning).tail { summary.damage = reason }
     }
     // An empty file has no region that could have a problem.
-    if walk.bytes.size == 0 { summary.problems = 1 }
+    if walk.size == 0 { summary.problems = 1 }
     return summary
   }
 

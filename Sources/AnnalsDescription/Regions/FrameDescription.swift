@@ -62,7 +62,8 @@ package struct FrameDescription: Sendable {
   }
 
   private mutating func decode(
-    _ payload: UnsafeRawBufferPointer, of frame: WalkedFrame, into result: inout RegionDescription
+    _ payload: UnsafeRawBufferPointer, of frame: InspectedFrame,
+    into result: inout RegionDescription
   ) throws(DecodeFault) -> CheckpointDirectory? {
     switch frame.header.kind.role {
     case .transactions:

@@ -113,7 +113,7 @@ extension RegionDescription {
     }
   }
 
-  private mutating func describe(_ frame: WalkedFrame) {
+  private mutating func describe(_ frame: InspectedFrame) {
     kind = frame.header.kind.name
     flags = frame.header.flags.text
     checksum = frame.payload == .valid ? "ok" : frame.payload.description

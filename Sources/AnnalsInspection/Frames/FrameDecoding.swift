@@ -1,14 +1,15 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 
 extension FileWalk {
   /// Access to single frames of the file; nil if the seed of their checksums is unknown.
-  package var frames: FrameSource? { seed.map { FrameSource(bytes, seed: $0) } }
+  package var frames: FrameSource? { seed.map { FrameSource(log.bytes, seed: $0) } }
 
   /// Decodes a frame with `read`, from its payload, as far as the file has it, and its flags.
   package mutating func decode<Contents>(
-    _ frame: WalkedFrame, in region: FileRegion,
+    _ frame: InspectedFrame, in region: FileRegion,
     _ read: (UnsafeRawBufferPointer, FrameFlags) throws(DecodeFault) -> Contents
   ) throws(StorageError) -> Result<Contents, DecodeFault> {
     try withPayload(of: frame, at: region.offset) { payload in
@@ -19,7 +20,7 @@ extension FileWalk {
   /// Decodes a transaction or block frame into `batch`, in place of what was there; returns what is
   /// wrong with it, nil if nothing is.
   package mutating func decode(
-    _ frame: WalkedFrame, in region: FileRegion, into batch: inout ChangeBatch
+    _ frame: InspectedFrame, in region: FileRegion, into batch: inout ChangeBatch
   ) throws(StorageError) -> DecodeFault? {
     batch.removeAll()
     return try decode(frame, in: region) { (payload, _) throws(DecodeFault) in

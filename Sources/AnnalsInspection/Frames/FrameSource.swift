@@ -1,15 +1,16 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 
 /// Reads and checks single frames of a file, whatever damage lies around them. Safe to use from any
 /// thread.
 package struct FrameSource: Sendable {
-  private let bytes: FileBytes
+  private let bytes: FileWindow
   private let seed: FrameSeed
 
   /// The frames among these bytes, whose checksums start from `seed`.
-  init(_ bytes: FileBytes, seed: FrameSeed) {
+  init(_ bytes: FileWindow, seed: FrameSeed) {
     self.bytes = bytes
     self.seed = seed
   }

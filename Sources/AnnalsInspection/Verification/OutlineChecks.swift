@@ -122,7 +122,7 @@ struct OutlineChecks {
   }
 
   /// Checks a frame, except for the contents of its payload.
-  mutating func frame(_ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog) {
+  mutating func frame(_ frame: InspectedFrame, in region: FileRegion, _ log: inout FindingLog) {
     lastChecksum = frame.header.checksum
     let kind = frame.header.kind
     if case .broken(let expected) = frame.chain {
@@ -152,7 +152,7 @@ struct OutlineChecks {
     if !kind.isKnown { unknown(frame, at: region.offset, &log) }
   }
 
-  private func unknown(_ frame: WalkedFrame, at offset: UInt64, _ log: inout FindingLog) {
+  private func unknown(_ frame: InspectedFrame, at offset: UInt64, _ log: inout FindingLog) {
     let what = "a frame of kind \(frame.header.kind.rawValue) (\(frame.header.kind.name))"
     if frame.header.flags.contains(.skippable) {
       log.note(.frame, at: offset, "\(what), which this version skips")
@@ -233,7 +233,7 @@ struct OutlineChecks {
 extension OutlineChecks {
   /// Checks the durable mark of a frame. `isBoundary` returns whether a frame begins at an offset.
   mutating func mark<E: Error>(
-    of frame: WalkedFrame, at offset: UInt64, _ log: inout FindingLog,
+    of frame: InspectedFrame, at offset: UInt64, _ log: inout FindingLog,
     isBoundary: (UInt64) throws(E) -> Bool
   ) throws(E) {
     guard frame.header.durableMarkBack != FrameHeader.unknownMark else { return }

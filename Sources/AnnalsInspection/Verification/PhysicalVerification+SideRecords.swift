@@ -6,7 +6,8 @@ import AnnalsStorage
 
 extension PhysicalVerification {
   mutating func checkSideRecord(
-    _ frame: WalkedFrame, in region: FileRegion, _ outline: OutlineChecks, _ log: inout FindingLog
+    _ frame: InspectedFrame, in region: FileRegion, _ outline: OutlineChecks,
+    _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
     let kind = frame.header.kind
     return try check(frame, in: region, as: .consumers) { (payload, flags) throws(DecodeFault) in
@@ -19,7 +20,8 @@ extension PhysicalVerification {
   }
 
   mutating func checkTombstones(
-    _ frame: WalkedFrame, in region: FileRegion, _ outline: OutlineChecks, _ log: inout FindingLog
+    _ frame: InspectedFrame, in region: FileRegion, _ outline: OutlineChecks,
+    _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
     var batch = ChangeBatch()
     return try check(frame, in: region, as: .tombstones) { (payload, flags) throws(DecodeFault) in
@@ -34,7 +36,7 @@ extension PhysicalVerification {
   }
 
   private mutating func check<Contents>(
-    _ frame: WalkedFrame, in region: FileRegion, as use: ByteUse,
+    _ frame: InspectedFrame, in region: FileRegion, as use: ByteUse,
     _ read: (UnsafeRawBufferPointer, FrameFlags) throws(DecodeFault) -> Contents,
     check: (inout PhysicalVerification, Contents) -> Void
   ) throws(StorageError) -> DecodeFault? {

@@ -22,10 +22,11 @@ package struct PhysicalReport: Sendable {
 /// The physical half of `verify`: checks a file against its checksums, against the rules of
 /// FORMAT.md and against itself, without replaying it.
 ///
-/// Shares no code with the log's recovery. The first of two passes finds the end of the log, the
-/// second checks each frame. Costs reading the file twice and decoding it once. Memory: one frame
-/// and its batch; names, openings and the schema; and a few words for each chunk, large value,
-/// checkpoint and entry of the history index.
+/// Shares with the log's recovery only what a frame is and where a log ends (AnnalsFrames). The
+/// first of two passes finds the end of the log, from frame header to frame header, the second
+/// checks each frame. Costs reading the file twice, what lies behind damage four times, and
+/// decoding it once. Memory: one frame and its batch; names, openings and the schema; and a few
+/// words for each chunk, large value, checkpoint and entry of the history index.
 package struct PhysicalVerification {
   var walk: FileWalk
   /// The header, if it is valid.
@@ -56,12 +57,12 @@ package struct PhysicalVerification {
   ) throws(StorageError) -> PhysicalReport {
     var log = FindingLog(report)
     let end = try LogEnd.find(in: walk)
-    var outline = OutlineChecks(end: end, size: walk.bytes.size)
+    var outline = OutlineChecks(end: end, size: walk.size)
     var marksMet: Set<UInt64> = []
     try learnBase(&log)
     outline.tail(&log)
     // An empty file has no region, and no header.
-    if walk.bytes.size == 0 { outline.header(walk.header, &log) }
+    if walk.size == 0 { outline.header(walk.header, &log) }
     while let region = try walk.next() {
       if outline.hasMark(at: region.offset) {
         marksMet.insert(region.offset)
@@ -82,7 +83,7 @@ package struct PhysicalVerification {
   }
 
   /// The length of the file.
-  package var fileSize: UInt64 { walk.bytes.size }
+  package var fileSize: UInt64 { walk.size }
 
   /// The number of the last whole transaction; nil within one, or if some may be missing.
   var knownHead: Int64? { transactions.isComplete ? transactions.head : nil }
@@ -109,7 +110,7 @@ package struct PhysicalVerification {
   private func checkWhole(
     _ outline: OutlineChecks, _ marksMet: Set<UInt64>, _ end: LogEnd, _ log: inout FindingLog
   ) {
-    let size = walk.bytes.size
+    let size = walk.size
     var met = marksMet
     if outline.hasMark(at: end.end) {
       // No region begins at the end of the file.
@@ -144,7 +145,7 @@ package struct PhysicalVerification {
         .feature, at: offset,
         "a migration, though neither the header nor an announcement says that there is any")
     }
-    for range in walk.bytes.unreadable {
+    for range in walk.unreadable {
       log.error(.disk, at: range.lowerBound, "the disk cannot read \(range.count) bytes")
     }
   }
@@ -172,11 +173,11 @@ extension PhysicalVerification {
       outline.slot(index, verdict, at: region.offset, &log)
       count(region, as: .header)
     case .unwritten:
-      outline.stretch(region, isLast: region.end >= walk.bytes.size, &log)
+      outline.stretch(region, isLast: region.end >= walk.size, &log)
       noteMissingFrames()
       count(region, as: .preallocated)
     case .damaged:
-      outline.stretch(region, isLast: region.end >= walk.bytes.size, &log)
+      outline.stretch(region, isLast: region.end >= walk.size, &log)
       noteMissingFrames()
       count(region, as: .unreadable)
     case .frame(let frame):
@@ -188,13 +189,13 @@ extension PhysicalVerification {
 
   /// Notes that frames may be missing here, unless this is the end of the file.
   private mutating func noteMissingFrames() {
-    guard walk.position < walk.bytes.size else { return }
+    guard walk.position < walk.size else { return }
     transactions.markIncomplete()
     sideRecords.markIncomplete()
   }
 
   private mutating func checkMark(
-    of frame: WalkedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
+    of frame: InspectedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
     _ log: inout FindingLog
   ) throws(StorageError) {
     guard let frames = walk.frames else { return }
@@ -204,7 +205,7 @@ extension PhysicalVerification {
   }
 
   private mutating func check(
-    _ frame: WalkedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
+    _ frame: InspectedFrame, in region: FileRegion, _ outline: inout OutlineChecks,
     _ log: inout FindingLog
   ) throws(StorageError) {
     let kind = frame.header.kind
@@ -252,7 +253,7 @@ extension PhysicalVerification {
   }
 
   private mutating func checkTransactions(
-    _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
+    _ frame: InspectedFrame, in region: FileRegion, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
     if let fault = try walk.decode(frame, in: region, into: &batch) { return fault }
     if frame.header.kind == .block {
@@ -278,7 +279,7 @@ extension PhysicalVerification {
   }
 
   private mutating func checkLargeValue(
-    _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
+    _ frame: InspectedFrame, in region: FileRegion, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
     var largeValues = self.largeValues
     self.largeValues = LargeValueChecks()
@@ -304,7 +305,7 @@ extension PhysicalVerification {
   }
 
   private mutating func addChunk(
-    _ frame: WalkedFrame, in region: FileRegion
+    _ frame: InspectedFrame, in region: FileRegion
   ) throws(StorageError) {
     let summary = try walk.withPayload(of: frame, at: region.offset) { payload in
       (length: payload.count, checksum: Checksum.crc32(payload))
@@ -314,7 +315,7 @@ extension PhysicalVerification {
   }
 
   private mutating func checkDirectory(
-    _ frame: WalkedFrame, in region: FileRegion, _ log: inout FindingLog
+    _ frame: InspectedFrame, in region: FileRegion, _ log: inout FindingLog
   ) throws(StorageError) -> DecodeFault? {
     let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
       try CheckpointDirectory.decode(payload)

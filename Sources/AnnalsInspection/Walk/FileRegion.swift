@@ -10,7 +10,7 @@ package struct FileRegion: Sendable {
     /// The block of root slot 0 or 1.
     case slot(Int, SlotVerdict)
     /// A frame whose header has a valid checksum.
-    case frame(WalkedFrame)
+    case frame(InspectedFrame)
     /// Zeros: space allocated ahead, or a hole that a crash left.
     case unwritten
     /// Bytes that are not a frame, and why not.
@@ -33,7 +33,7 @@ package struct FileRegion: Sendable {
   package var end: UInt64 { offset + length }
 
   /// The frame, if the stretch is one.
-  package var frame: WalkedFrame? {
+  package var frame: InspectedFrame? {
     if case .frame(let frame) = content { frame } else { nil }
   }
 }
@@ -76,7 +76,7 @@ package enum DamageReason: Hashable, Sendable {
 }
 
 /// A frame found by a walk, with what its checksums say.
-package struct WalkedFrame: Sendable {
+package struct InspectedFrame: Sendable {
   package var header: FrameHeader
   package var payload: PayloadVerdict
   package var chain: ChainVerdict

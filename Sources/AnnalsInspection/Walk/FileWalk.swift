@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsStorage
 
 // Invariants of a walk:
@@ -8,14 +9,16 @@ import AnnalsStorage
 //   bytes are. Memory: one window, or one frame if that is longer.
 // - It trusts the length in a valid frame header, whatever the payload. Where a header is not
 //   valid, it continues at the next multiple of eight where one is.
+// - What a frame is and what follows it, `FrameWalk` decides; where that walk ends, this one goes
+//   on.
 
 /// A cursor over the regions of one file in the order of their offsets.
 ///
 /// The walk covers the length that the file had when the walk began. While somebody else writes,
 /// the end may be half written: hold the shared lock where that matters.
 package struct FileWalk: Sendable {
-  /// The file's bytes.
-  package var bytes: FileBytes
+  /// The walk over the log. What lies before the log is read through its window.
+  var log: FrameWalk
   /// Whether the first block is a valid header.
   package let header: HeaderVerdict
   /// The seed of the checksums; nil if nothing can be checked.
@@ -26,14 +29,12 @@ package struct FileWalk: Sendable {
   package var checksPayloads = true
   /// Where the next region begins.
   package private(set) var position: UInt64 = 0
-  /// The header checksum that the next frame should name; nil if unknown.
-  private var previousChecksum: UInt32?
   /// Regions of a stretch without frames that `next()` has still to return, last first.
   private var pending: [FileRegion] = []
 
   /// A walk from the beginning of an open file. Throws if the file cannot be read at all.
   package init(_ file: any StorageFile) throws(StorageError) {
-    bytes = try FileBytes(file)
+    var bytes = try FileWindow(file)
     var verdict = try bytes.withBytes(at: 0, count: FormatLimits.blockLength) { block in
       do throws(HeaderFault) {
         return HeaderVerdict.valid(try FileHeader.decode(block))
@@ -49,12 +50,21 @@ package struct FileWalk: Sendable {
     // Not by `??`, which loses the type of the error.
     let seed = restoredHeader?.seed
     self.seed = if let seed { seed } else { try SeedSearch.find(header: header, in: &bytes) }
-    if case .valid(let header) = header { previousChecksum = header.checksum }
+    var start = ChainPoint(offset: FormatLimits.logStart, previousChecksum: nil)
+    if case .valid(let header) = header { start = ChainPoint(beginningOf: header) }
+    // Without a seed no frame is looked for.
+    log = FrameWalk(bytes, seed: self.seed ?? FrameSeed(start: 0), from: start)
   }
+
+  /// The number of bytes in the file when the walk began.
+  package var size: UInt64 { log.bytes.size }
+
+  /// The ranges that the disk could not read so far, in order, merged where they touch.
+  package var unreadable: [Range<UInt64>] { log.bytes.unreadable }
 
   /// The next region; nil at the end of the file.
   package mutating func next() throws(StorageError) -> FileRegion? {
-    guard position < bytes.size else { return nil }
+    guard position < size else { return nil }
     let region: FileRegion
     if let waiting = pending.popLast() {
       region = waiting
@@ -81,7 +91,7 @@ package struct FileWalk: Sendable {
     while let region = try next() {
       if region.end > offset {
         // The restored walk can use the window that was read meanwhile.
-        before.bytes = bytes
+        before.log.bytes = log.bytes
         self = before
         checksPayloads = checks
         return
@@ -94,7 +104,7 @@ package struct FileWalk: Sendable {
   package mutating func jump(to offset: UInt64) {
     position = offset
     pending = []
-    previousChecksum = nil
+    log.goOn(at: offset)
   }
 
   /// Runs `body` with the bytes of a region, or of a part of it.
@@ -104,30 +114,30 @@ package struct FileWalk: Sendable {
   ) throws(StorageError) -> R {
     let left = region.length - min(start, region.length)
     let count = min(UInt64(count ?? Int.max), left)
-    return try bytes.withBytes(at: region.offset + start, count: Int(count), body)
+    return try log.bytes.withBytes(at: region.offset + start, count: Int(count), body)
   }
 
   /// Runs `body` with the payload of a frame, as far as the file has it.
   package mutating func withPayload<R>(
-    of frame: WalkedFrame, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> R
+    of frame: InspectedFrame, at offset: UInt64, _ body: (UnsafeRawBufferPointer) -> R
   ) throws(StorageError) -> R {
     let start = offset + UInt64(FormatLimits.frameHeaderLength)
-    return try bytes.withBytes(at: start, count: Int(frame.header.payloadLength), body)
+    return try log.bytes.withBytes(at: start, count: Int(frame.header.payloadLength), body)
   }
 
   private func fixed(_ content: FileRegion.Content, upTo end: UInt64) -> FileRegion {
-    FileRegion(offset: position, length: min(end, bytes.size) - position, content: content)
+    FileRegion(offset: position, length: min(end, size) - position, content: content)
   }
 
   private mutating func slot(_ index: Int) throws(StorageError) -> SlotVerdict {
     guard let seed else {
-      let isZero = try bytes.withBytes(at: position, count: FormatLimits.blockLength) {
+      let isZero = try log.bytes.withBytes(at: position, count: FormatLimits.blockLength) {
         $0.isZero
       }
       return isZero ? .unwritten : .unchecked
     }
     let header = restoredHeader
-    return try bytes.withBytes(at: position, count: FormatLimits.blockLength) { block in
+    return try log.bytes.withBytes(at: position, count: FormatLimits.blockLength) { block in
       if block.count < FormatLimits.blockLength { return .cut }
       if block.isZero { return .unwritten }
       do throws(DecodeFault) {
@@ -144,83 +154,52 @@ package struct FileWalk: Sendable {
   }
 }
 
-extension DecodeFault {
-  /// The rule that a frame header with a valid checksum breaks; nil if the checksum is wrong.
-  fileprivate var brokenRule: String? {
-    switch self {
-    case .truncated, .checksum, .unknownFeatures, .newer: nil
-    case .invalid(_, let reason): reason.description
-    case .tooLarge: "a length beyond the limit"
-    }
-  }
-}
-
 // The log.
 extension FileWalk {
   private mutating func logRegion() throws(StorageError) -> FileRegion {
-    guard let seed else {
-      return FileRegion(
-        offset: position, length: bytes.size - position, content: .damaged(.noSeed))
+    guard seed != nil else {
+      return FileRegion(offset: position, length: size - position, content: .damaged(.noSeed))
     }
-    let offset = position
-    let decoded = try bytes.withBytes(at: offset, count: FormatLimits.frameHeaderLength) {
-      header -> Result<FrameHeader, DecodeFault> in
-      do throws(DecodeFault) {
-        return .success(try FrameHeader.decode(header, at: offset, seed: seed))
-      } catch {
-        return .failure(error)
-      }
-    }
-    switch decoded {
-    case .success(let header): return try frame(header, seed: seed)
-    case .failure(let fault): return try stretch(behind: fault, seed: seed)
+    let expected = log.point.previousChecksum
+    switch try log.next() {
+    case .frame(let frame): return try region(of: frame, behind: expected)
+    case .end(let end):
+      guard let frame = end.frame else { return try stretch(behind: end) }
+      log.pass(frame)
+      return try region(of: frame, behind: expected)
     }
   }
 
-  private mutating func frame(
-    _ header: FrameHeader, seed: FrameSeed
+  private mutating func region(
+    of walked: WalkedFrame, behind expected: UInt32?
   ) throws(StorageError) -> FileRegion {
-    let offset = position
-    let available = min(header.frameLength, bytes.size - offset)
-    var frame = WalkedFrame(
+    let (offset, header) = (walked.offset, walked.header)
+    let available = min(header.frameLength, size - offset)
+    var frame = InspectedFrame(
       header: header, payload: .unchecked, chain: .unknown,
       durableMark: header.durableMark(at: offset), hasForeignPadding: false)
-    if let previousChecksum {
-      let follows = header.previousChecksum == previousChecksum
-      frame.chain = follows ? .follows : .broken(expected: previousChecksum)
+    if let expected {
+      frame.chain =
+        header.previousChecksum == expected ? .follows : .broken(expected: expected)
     }
-    previousChecksum = header.checksum
     if available < header.frameLength {
       frame.payload = .cut(missing: header.frameLength - available)
     } else if checksPayloads {
-      let payloadEnd = FormatLimits.frameHeaderLength + Int(header.payloadLength)
-      let (fits, foreign) = try bytes.withBytes(at: offset, count: Int(header.frameLength)) {
-        whole in
-        if whole.count < Int(header.frameLength) { return (false, false) }
-        let payload = UnsafeRawBufferPointer(
-          rebasing: whole[FormatLimits.frameHeaderLength..<payloadEnd])
-        return (
-          seed.checksum(payload, at: offset) == header.payloadChecksum,
-          whole[payloadEnd...].contains { $0 != 0 }
-        )
-      }
-      frame.payload = fits ? .valid : .mismatch
-      frame.hasForeignPadding = foreign
+      try log.bytes.load(offset, count: Int(available))
+      frame.payload = try log.payloadIsValid(walked) ? .valid : .mismatch
+      frame.hasForeignPadding = try log.hasBytesBehindPayload(walked)
     }
     return FileRegion(offset: offset, length: available, content: .frame(frame))
   }
 
   /// The stretch up to the next frame: zeros, damaged bytes, zeros again.
-  private mutating func stretch(
-    behind fault: DecodeFault, seed: FrameSeed
-  ) throws(StorageError) -> FileRegion {
-    previousChecksum = nil
+  private mutating func stretch(behind why: WalkEnd) throws(StorageError) -> FileRegion {
     let start = position
-    let search = try FrameSearch.run(from: start, seed: seed, in: &bytes)
+    let search = try FrameSearch(from: start, seed: log.seed, in: &log.bytes)
+    log.goOn(at: search.end)
+    let isUnreadable = log.bytes.isUnreadable(start..<search.end)
     guard let foreign = search.foreign else {
-      let content =
-        bytes.isUnreadable(start..<search.end)
-        ? FileRegion.Content.damaged(.unreadable) : .unwritten
+      let content = isUnreadable ? FileRegion.Content.damaged(.unreadable) : .unwritten
       return FileRegion(offset: start, length: search.end - start, content: content)
     }
     let alignment = UInt64(FormatLimits.frameAlignment)
@@ -228,18 +207,16 @@ extension FileWalk {
     let rounded = (foreign.upperBound - 1) / alignment * alignment
     let to = search.end - rounded < alignment ? search.end : rounded + alignment
     if to < search.end { pend(.unwritten, to..<search.end) }
-    let reason: DamageReason =
-      if bytes.isUnreadable(start..<search.end) {
-        .unreadable
-      } else if from == start, let broken = fault.brokenRule {
-        .invalidFrame(broken)
-      } else if from == start, case .newer = fault {
-        .newerFrame("\(fault)")
-      } else if search.end - from < UInt64(FormatLimits.frameHeaderLength) {
-        .tooShort
-      } else {
-        .noFrame
-      }
+    var reason = DamageReason.noFrame
+    if isUnreadable {
+      reason = .unreadable
+    } else if from == start, case .refusedHeader(let fault) = why {
+      reason = .invalidFrame(fault.brokenRule)
+    } else if from == start, case .newerHeader(let fault) = why {
+      reason = .newerFrame("\(fault)")
+    } else if search.end - from < UInt64(FormatLimits.frameHeaderLength) {
+      reason = .tooShort
+    }
     pend(.damaged(reason), from..<to)
     if from > start { pend(.unwritten, start..<from) }
     return pending.removeLast()
@@ -249,5 +226,16 @@ extension FileWalk {
     pending.append(
       FileRegion(
         offset: range.lowerBound, length: range.upperBound - range.lowerBound, content: content))
+  }
+}
+
+extension DecodeFault {
+  /// The rule that a refused header breaks.
+  fileprivate var brokenRule: String {
+    switch self {
+    case .invalid(_, let reason): reason.description
+    case .tooLarge: "a length beyond the limit"
+    case .truncated, .checksum, .unknownFeatures, .newer: description
+    }
   }
 }

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 
@@ -10,7 +11,7 @@ import AnnalsStorage
 enum HeaderSearch {
   /// The header; nil if it cannot be recovered, or only a newer version can read it.
   static func find(
-    header: HeaderVerdict, in bytes: inout FileBytes
+    header: HeaderVerdict, in bytes: inout FileWindow
   ) throws(StorageError) -> FileHeader? {
     switch header {
     case .valid(let header): return header
@@ -27,7 +28,7 @@ enum HeaderSearch {
   /// It is foreign if a slot proves another header and the first frame is valid with that one; or,
   /// if the first frame is valid with neither, no slot is valid with this header.
   static func isForeign(
-    _ header: FileHeader, in bytes: inout FileBytes
+    _ header: FileHeader, in bytes: inout FileWindow
   ) throws(StorageError) -> Bool {
     var others: [FileHeader] = []
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {
@@ -42,7 +43,7 @@ enum HeaderSearch {
     return try !SeedSearch.proves(header.seed, in: &bytes)
   }
 
-  private static func inSlots(_ bytes: inout FileBytes) throws(StorageError) -> FileHeader? {
+  private static func inSlots(_ bytes: inout FileWindow) throws(StorageError) -> FileHeader? {
     // If two differ, the one with which the first frame is valid wins, otherwise the newer.
     var newest: (fits: Bool, sequence: UInt64, header: FileHeader)?
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {
@@ -65,7 +66,7 @@ enum HeaderSearch {
   }
 
   private static func withOneBitRestored(
-    _ bytes: inout FileBytes
+    _ bytes: inout FileWindow
   ) throws(StorageError) -> FileHeader? {
     let length = FormatLimits.blockLength
     var block = try bytes.withBytes(at: 0, count: length) { ContiguousArray($0) }

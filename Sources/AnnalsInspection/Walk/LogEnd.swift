@@ -1,13 +1,12 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsStorage
 
 /// Where a file's log ends, and whether the bytes behind are what a crash leaves or damage.
 ///
-/// Applies the rule of FORMAT.md, "Recovery", to the whole file from the first frame on, whatever
-/// checkpoint the slots name. A *unit* is what a crash leaves whole or not at all: a transaction
-/// with the large values before it and all its parts, or a checkpoint with its chunks. The log ends
-/// with its last whole unit before the *bad spot*, the first place where the chain of frames breaks
-/// off.
+/// Applies the rule of FORMAT.md, "Recovery", as `EndSearch` does, to the whole file from the first
+/// frame on, whatever checkpoint the slots name. It passes frames that only a later version
+/// understands: they do not end the chain.
 package struct LogEnd: Sendable {
   /// What lies behind the last whole unit.
   package enum Tail: Hashable, Sendable {
@@ -33,155 +32,101 @@ package struct LogEnd: Sendable {
   /// The file's length according to the newer slot; 0 without a slot.
   package private(set) var extent: UInt64 = 0
 
-  /// Reads the whole file once, with the memory of a walk.
+  /// Reads the headers of the frames, the payloads that no mark proves synced, and what lies behind
+  /// the bad spot; with the memory of a walk.
   package static func find(in walk: FileWalk) throws(StorageError) -> LogEnd {
-    var search = LogEndSearch()
     var walk = walk
-    while let region = try walk.next() { search.visit(region) }
+    var result = LogEnd()
     guard walk.seed != nil else {
-      var result = LogEnd()
       result.tail = .unknown
       return result
     }
-    return search.judge(size: walk.bytes.size)
-  }
-}
-
-/// Collects, region by region, what decides where the log ends.
-private struct LogEndSearch {
-  /// A frame whose payload is damaged and that no mark so far proves synced.
-  private struct BadFrame {
-    var offset, end: UInt64
-    /// The offset behind the last whole unit before it.
-    var unitEnd: UInt64
+    let slots = try EndSearch.Slots(before: &walk)
+    let search = try EndSearch(in: walk.log, slots: slots, passesUnknown: true)
+    walk.jump(to: search.badSpot)
+    let behind = try BytesBehind(&walk)
+    result.end = search.point.offset
+    result.badSpot = search.badSpot
+    result.extent = slots.extent
+    result.tail = tail(search, slots, behind, size: walk.size)
+    return result
   }
 
-  private var slotMark = FormatLimits.logStart
-  private var hasSlot = false
-  private var extent: UInt64 = 0
-  /// The sequence of the slot that `extent` is from.
-  private var newestSequence: UInt64 = 0
-  /// The sequence of the other valid slot; 0 without one.
-  private var otherSequence: UInt64 = 0
-  /// Whether a slot holds zeros, which no crash leaves.
-  private var hasZeroSlot = false
-  private var provenMark = FormatLimits.logStart
-  private var badFrames: [BadFrame] = []
-  /// The index of the first bad frame that no mark so far proves synced.
-  private var firstBad = 0
-  /// Further bad frames change nothing, so they are not kept.
-  private static let maximumBadFrames = 1 << 16
-  private var unitEnd = FormatLimits.logStart
-  /// The offset behind the last frame of the chain.
-  private var chainEnd = FormatLimits.logStart
-  /// Why the chain of frame headers breaks off; nil as long as it does not.
-  private var breakReason: String?
-  /// What is at the break; `limit` as long as the chain holds.
-  private var breakKind = EndEvidence.Break.limit
-  private var isBroken: Bool { breakKind != .limit }
-  /// The greatest mark in valid frames behind the break.
-  private var markBehind: UInt64 = 0
-  /// The offset behind the last byte that is not zero.
-  private var lastForeign = FormatLimits.logStart
-  private var unreadable: UInt64?
-  /// Whether a frame is of a later version.
-  private var hasNewerFrame = false
-
-  mutating func visit(_ region: FileRegion) {
-    switch region.content {
-    case .header: break
-    case .slot(_, .valid(let slot)):
-      hasSlot = true
-      slotMark = max(slotMark, slot.durableMark)
-      if slot.sequence > newestSequence {
-        (otherSequence, newestSequence, extent) = (newestSequence, slot.sequence, slot.extent)
-      } else {
-        otherSequence = slot.sequence
-      }
-      provenMark = max(provenMark, slot.durableMark)
-    case .slot(_, .unwritten): hasZeroSlot = true
-    case .slot: break
-    case .unwritten:
-      if !isBroken { breakKind = .zeros }
-    case .damaged(let reason):
-      if reason == .unreadable, unreadable == nil { unreadable = region.offset }
-      if case .newerFrame = reason { hasNewerFrame = true }
-      if !isBroken {
-        breakKind = if case .invalidFrame = reason { .refusedFrame } else { .noFrame }
-        breakReason = reason.description
-      }
-      lastForeign = region.end
-    case .frame(let frame):
-      lastForeign = region.end
-      visit(frame, in: region)
+  /// What follows the end, in words.
+  private static func tail(
+    _ search: EndSearch, _ slots: EndSearch.Slots, _ behind: BytesBehind, size: UInt64
+  ) -> Tail {
+    if let unreadable = behind.unreadable {
+      return .damaged(reason: "the disk cannot read the bytes at \(unreadable)")
     }
-  }
-
-  private mutating func visit(_ frame: WalkedFrame, in region: FileRegion) {
-    if !isBroken {
-      if case .broken = frame.chain {
-        (breakKind, breakReason) = (.noFrame, "a frame that does not follow the one before it")
-      } else if case .cut = frame.payload {
-        (breakKind, breakReason) = (.noFrame, "a frame that reaches beyond the end of the file")
-      }
-    }
-    if isBroken {
-      guard frame.payload == .valid, let mark = frame.durableMark else { return }
-      markBehind = max(markBehind, mark)
-      return
-    }
-    if let mark = frame.durableMark { provenMark = max(provenMark, mark) }
-    while firstBad < badFrames.count, badFrames[firstBad].end <= provenMark { firstBad += 1 }
-    if frame.payload != .valid, region.end > provenMark,
-      badFrames.count < LogEndSearch.maximumBadFrames
-    {
-      badFrames.append(BadFrame(offset: region.offset, end: region.end, unitEnd: unitEnd))
-    }
-    chainEnd = region.end
-    if frame.header.closesUnit { unitEnd = region.end }
-  }
-
-  func judge(size: UInt64) -> LogEnd {
-    let bad = firstBad < badFrames.count ? badFrames[firstBad] : nil
-    let badSpot = bad?.offset ?? chainEnd
-    let end = bad?.unitEnd ?? unitEnd
-    let reason = bad == nil ? breakReason : "a payload was not written"
-    var evidence = EndEvidence(
-      size: size, slotMark: slotMark, extent: extent, provenMark: provenMark, badSpot: badSpot,
-      kind: bad == nil ? breakKind : .noFrame, end: end)
-    evidence.hasMarkBeyond = markBehind > badSpot
-    evidence.sawBytes = lastForeign > badSpot
-    evidence.hasSlot = hasSlot
-    // Slots are written in turn, so their sequences follow one another.
-    evidence.hasLostSlot =
-      hasZeroSlot || otherSequence > 0 && newestSequence != otherSequence + 1
-    return LogEnd(
-      end: end, badSpot: badSpot, tail: tail(evidence, reason ?? "the log ends here"),
-      extent: extent)
-  }
-
-  /// What follows the end, in words. `why` is what breaks the chain.
-  private func tail(_ evidence: EndEvidence, _ why: String) -> LogEnd.Tail {
-    if let unreadable { return .damaged(reason: "the disk cannot read the bytes at \(unreadable)") }
-    if hasNewerFrame { return .newer }
-    switch evidence.tail {
+    if behind.hasNewerFrame { return .newer }
+    // What breaks the chain: where no frame begins, in the words for regions.
+    var why = search.reason
+    if let end = search.why, end.frame == nil { why = behind.first ?? WalkEnd.limit.reason }
+    switch search.tail {
     case .clean: return .clean
     case .unclosed: return .unclosed
-    case .unfinished: return .torn(byteCount: lastForeign - evidence.end)
+    case .unfinished: return .torn(byteCount: behind.lastForeign - search.point.offset)
     case .damaged(.shorterThanMark):
       return .damaged(
-        reason: "the file is shorter than the \(slotMark) bytes that a root slot says were synced")
-    case .damaged(.refusedFrame):
-      return .damaged(reason: "at \(evidence.badSpot) is \(why)")
+        reason:
+          "the file is shorter than the \(slots.mark) bytes that a root slot says were synced")
+    case .damaged(.refusedFrame): return .damaged(reason: "at \(search.badSpot) is \(why)")
     case .damaged(.synced): return .damaged(reason: "\(why), though bytes behind it were synced")
     case .damaged(.cut):
       return .damaged(
-        reason: "the file was cut to \(evidence.size) bytes; \(evidence.extent) were there")
+        reason: "the file was cut to \(size) bytes; \(slots.extent) were there")
     case .damaged(.noSlot):
       return .damaged(reason: "\(why), and no root slot tells what was synced")
     case .damaged(.slotLost):
       return .damaged(
         reason: "\(why), and the root slot that may have said what was synced is lost")
+    }
+  }
+}
+
+extension EndSearch.Slots {
+  /// The slots of a walk that has not begun.
+  fileprivate init(before walk: inout FileWalk) throws(StorageError) {
+    self.init([])
+    var holdsZeros = false
+    while walk.position < FormatLimits.logStart, let region = try walk.next() {
+      switch region.content {
+      case .slot(_, .valid(let slot)): valid.append(slot)
+      case .slot(_, .unwritten): holdsZeros = true
+      default: break
+      }
+    }
+    valid.sort { $0.sequence > $1.sequence }
+    isAnyValid = !valid.isEmpty
+    // Slots are written in turn, so their sequences follow one another.
+    isOneLost = holdsZeros || valid.count == 2 && valid[0].sequence != valid[1].sequence + 1
+  }
+}
+
+/// What lies behind the bad spot.
+private struct BytesBehind {
+  /// The offset behind the last byte that is not zero: of its frame, or of eight bytes.
+  private(set) var lastForeign: UInt64
+  /// What is at the bad spot, in words; nil if it is a frame, zeros, or the end of the file.
+  private(set) var first: String?
+  /// The first bytes that the disk cannot read.
+  private(set) var unreadable: UInt64?
+  /// Whether a frame is of a later version.
+  private(set) var hasNewerFrame = false
+
+  /// Walks from the bad spot to the end of the file.
+  init(_ walk: inout FileWalk) throws(StorageError) {
+    let start = walk.position
+    lastForeign = start
+    walk.checksPayloads = false
+    while let region = try walk.next() {
+      if case .unwritten = region.content { continue }
+      lastForeign = region.end
+      guard case .damaged(let reason) = region.content else { continue }
+      if region.offset == start { first = reason.description }
+      if reason == .unreadable, unreadable == nil { unreadable = region.offset }
+      if case .newerFrame = reason { hasNewerFrame = true }
     }
   }
 }

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 
@@ -17,7 +18,7 @@ enum SeedSearch {
 
   /// Searches for the seed; nil if nothing in the file gives it.
   static func find(
-    header: HeaderVerdict, in bytes: inout FileBytes
+    header: HeaderVerdict, in bytes: inout FileWindow
   ) throws(StorageError) -> FrameSeed? {
     if case .valid(let header) = header { return header.seed }
     if let seed = try seedOfFields(in: &bytes), try proves(seed, in: &bytes) { return seed }
@@ -28,7 +29,7 @@ enum SeedSearch {
   }
 
   /// The seed of the UUID and generation in the header's fields.
-  private static func seedOfFields(in bytes: inout FileBytes) throws(StorageError) -> FrameSeed? {
+  private static func seedOfFields(in bytes: inout FileWindow) throws(StorageError) -> FrameSeed? {
     try bytes.withBytes(at: 32, count: 24) { field in
       guard field.count == 24 else { return nil }
       let generation = field.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
@@ -38,7 +39,7 @@ enum SeedSearch {
 
   /// Whether a slot or the first frame is valid with this seed.
   static func proves(
-    _ seed: FrameSeed, in bytes: inout FileBytes
+    _ seed: FrameSeed, in bytes: inout FileWindow
   ) throws(StorageError) -> Bool {
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {
       let isValid = try bytes.withBytes(at: offset, count: FormatLimits.blockLength) {
@@ -51,7 +52,7 @@ enum SeedSearch {
 
   /// Whether the first frame is valid with this seed.
   static func fitsFirstFrame(
-    _ seed: FrameSeed, in bytes: inout FileBytes
+    _ seed: FrameSeed, in bytes: inout FileWindow
   ) throws(StorageError) -> Bool {
     let start = FormatLimits.logStart
     return try bytes.withBytes(at: start, count: FormatLimits.frameHeaderLength) {
@@ -62,7 +63,7 @@ enum SeedSearch {
   /// The seed that makes the slot valid, if its other fields are as a slot's must be. The magic and
   /// the four thousand zeros in it are proof enough.
   private static func seedOfSlot(
-    _ index: Int, at offset: UInt64, in bytes: inout FileBytes
+    _ index: Int, at offset: UInt64, in bytes: inout FileWindow
   ) throws(StorageError) -> FrameSeed? {
     try bytes.withBytes(at: offset, count: FormatLimits.blockLength) { slot in
       guard slot.count == FormatLimits.blockLength else { return nil }
@@ -75,7 +76,7 @@ enum SeedSearch {
   }
 
   /// The seed that makes both the header and the payload of some frame valid.
-  private static func seedOfFrame(in bytes: inout FileBytes) throws(StorageError) -> FrameSeed? {
+  private static func seedOfFrame(in bytes: inout FileWindow) throws(StorageError) -> FrameSeed? {
     let headerLength = FormatLimits.frameHeaderLength
     var tries = 0
     var offset = FormatLimits.logStart

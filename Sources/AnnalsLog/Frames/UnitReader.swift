@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 /// Groups the frames of a walk into units: the frames of one transaction, or of one checkpoint.
@@ -32,7 +33,7 @@ struct UnitReader {
   mutating func next() throws(LogError) -> Step {
     while true {
       let frame: WalkedFrame
-      switch try walk.next() {
+      switch try walk.step() {
       case .end(let end): return .end(end)
       case .frame(let next): frame = next
       }
@@ -46,9 +47,7 @@ struct UnitReader {
         close()
         return .checkpoint(frame, largeValues: found)
       case .transaction, .block:
-        guard try walk.payloadIsValid(frame) else {
-          throw .damage(at: frame.offset, "the frame's payload was changed")
-        }
+        try walk.requirePayload(of: frame)
         let found = largeValues
         if frame.header.closesUnit { close() } else { largeValues = [] }
         return .record(frame, unitStart: start, largeValues: found)
@@ -69,9 +68,11 @@ struct UnitReader {
   /// Notes the large value whose first piece this frame holds, if it does. The payload is checked
   /// when the value is read.
   private mutating func note(largeValue frame: WalkedFrame) throws(LogError) {
-    let piece = try walk.withPayloadPrefix(of: frame, LargeValueCodec.maximumHeadLength) { bytes in
-      var reader = ByteReader(bytes)
-      return try? LargeValueCodec.decodeHead(&reader)
+    let piece = try wrapping {
+      try walk.withPayloadPrefix(of: frame, LargeValueCodec.maximumHeadLength) { bytes in
+        var reader = ByteReader(bytes)
+        return try? LargeValueCodec.decodeHead(&reader)
+      }
     }
     guard let piece, piece.isFirst else { return }
     largeValues.append(
@@ -82,7 +83,7 @@ struct UnitReader {
   /// `damage` at the frame that is not.
   func requireParts(after frame: WalkedFrame) throws(LogError) {
     var ahead = walk
-    guard try ahead.payloadIsValid(frame), let first = ahead.summary(of: frame), first.isPart else {
+    guard try ahead.isWhole(frame), let first = ahead.summary(of: frame), first.isPart else {
       throw .damage(at: frame.offset, "a transaction without its last part")
     }
     var last = frame
@@ -91,9 +92,7 @@ struct UnitReader {
       guard let next = try ahead.nextBehindLargeValues(), next.header.kind == .block else {
         throw .damage(at: frame.offset, "a transaction without its last part")
       }
-      guard try ahead.payloadIsValid(next) else {
-        throw .damage(at: next.offset, "the frame's payload was changed")
-      }
+      try ahead.requirePayload(of: next)
       guard let summary = ahead.summary(of: next), summary.isPart,
         summary.firstNumber == first.firstNumber, summary.part == part &+ 1
       else { throw .damage(at: next.offset, "a part out of order") }
@@ -106,7 +105,7 @@ struct UnitReader {
 extension FrameWalk {
   /// The next frame that is not a piece of a large value; nil if the walk cannot go on.
   fileprivate mutating func nextBehindLargeValues() throws(LogError) -> WalkedFrame? {
-    while case .frame(let frame) = try next() {
+    while case .frame(let frame) = try step() {
       if frame.header.kind != .largeValue { return frame }
     }
     return nil
@@ -135,9 +134,11 @@ extension FrameWalk {
 
   /// As `number(of:)`, of a frame whose payload was not checked: it may be anything.
   mutating func uncheckedNumber(of frame: WalkedFrame) throws(LogError) -> Int64? {
-    try withPayloadPrefix(of: frame, 10) { bytes in
-      var reader = ByteReader(bytes)
-      return try? reader.readVarInt64()
+    try wrapping {
+      try withPayloadPrefix(of: frame, 10) { bytes in
+        var reader = ByteReader(bytes)
+        return try? reader.readVarInt64()
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 /// Reads the transactions of a range of history, forward or backward, in batches.
@@ -129,7 +130,7 @@ package struct FrameHistoryReader {
       view.file, from: ChainPoint(offset: start, previousChecksum: nil), limit: end,
       expecting: end - start)
     while true {
-      switch try walk.next() {
+      switch try walk.step() {
       case .frame(let frame):
         if frame.header.kind.holdsTransactions { frames.append(frame) }
       case .end(let end):
@@ -142,17 +143,11 @@ package struct FrameHistoryReader {
     }
   }
 
-  private mutating func check(_ frame: WalkedFrame) throws(LogError) {
-    guard try walk.payloadIsValid(frame) else {
-      throw .damage(at: frame.offset, "the frame's payload was changed")
-    }
-  }
-
   private mutating func read(
     row frame: WalkedFrame, into batch: inout ChangeBatch
   ) throws(LogError) {
     if try pass(frame) { return }
-    try check(frame)
+    try walk.requirePayload(of: frame)
     guard let number = walk.number(of: frame), number > 0 else {
       throw .damage(at: frame.offset, "a record without a number")
     }
@@ -196,7 +191,7 @@ package struct FrameHistoryReader {
   private mutating func read(
     block frame: WalkedFrame, at place: Int, into batch: inout ChangeBatch
   ) throws(LogError) {
-    try check(frame)
+    try walk.requirePayload(of: frame)
     let summary = try walk.requireSummary(of: frame)
     try requireOrder(
       of: frame, summary.firstNumber...summary.lastNumber,
@@ -230,7 +225,7 @@ package struct FrameHistoryReader {
         frames[first + step].header.flags.contains(.continued)
       { first += step }
       let frame = frames[first]
-      try check(frame)
+      try walk.requirePayload(of: frame)
       var other = ChangeBatch()
       try walk.decode(frame, into: &other)
       firstPart = other.transactions.first

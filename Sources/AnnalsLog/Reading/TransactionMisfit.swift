@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 /// A readable transaction that cannot be applied: it changes something that the state before it
@@ -35,9 +36,8 @@ extension FrameWalk {
   /// not reach it. O(length of the walk).
   func offset(of number: Int64, part: UInt32) throws(LogError) -> UInt64? {
     var walk = self
-    while case .frame(let frame) = try walk.next() {
-      guard frame.header.kind.holdsTransactions, try walk.payloadIsValid(frame)
-      else { continue }
+    while case .frame(let frame) = try walk.step() {
+      guard frame.header.kind.holdsTransactions, try walk.isWhole(frame) else { continue }
       guard frame.header.kind == .block else {
         if walk.number(of: frame) == number { return frame.offset }
         continue

@@ -1,35 +1,27 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
-/// Finds where the log of a file ends, and what follows the end.
-///
-/// A *unit* is what a crash leaves whole or not at all: a transaction with the large values before
-/// it and all of its parts, or a checkpoint with its chunks. The log ends with its last whole unit.
-///
-/// The search follows frame headers from a root slot's mark (or the log's beginning) while each
-/// names the one before. It checks payloads only after the greatest mark that a slot or a frame on
-/// the way proves: what lies before was synced, and is checked by whoever reads it.
-///
-/// What follows the end is a torn tail, as a crash leaves it, unless something proves that the
-/// bytes at the bad spot were once synced: a slot's mark or extent, or the mark in a valid frame
-/// anywhere after it. Then it is damage.
+/// The end of the log of a file that others may be writing, and what follows the end: what
+/// `EndSearch` finds, in the words of the log.
 struct EndOfLog {
-  /// The end: after the last whole unit.
-  private(set) var point: ChainPoint
-  /// The greatest offset that a slot or a frame proves synced.
-  private(set) var provenMark: UInt64
+  private let search: EndSearch
   /// What follows the end.
   private(set) var tail = LogTail.clean
   /// The size of the file when it was examined.
-  private(set) var size: UInt64
-  /// The directory of the last checkpoint on the way; nil if there was none.
-  private(set) var newestCheckpoint: UInt64?
-  /// The features announced between the start of the search and the end.
-  private(set) var announced = Features.none
-
+  let size: UInt64
   /// The valid slots of the file, the newer first, as they were when the end was found; none if the
   /// search ran without them.
-  private(set) var slots: [RootSlot]
+  let slots: [RootSlot]
+
+  /// The end: after the last whole unit.
+  var point: ChainPoint { search.point }
+  /// The greatest offset that a slot or a frame proves synced.
+  var provenMark: UInt64 { search.provenMark }
+  /// The directory of the last checkpoint on the way; nil if there was none.
+  var newestCheckpoint: UInt64? { search.newestCheckpoint }
+  /// The features announced between the start of the search and the end.
+  var announced: Features { search.announced }
 
   /// Finds the end of the log that begins at `start`, where a unit begins. `slots` are the file's
   /// valid ones, the newer first; without any, the frames alone tell what was synced.
@@ -37,8 +29,7 @@ struct EndOfLog {
   /// Another process may write meanwhile, or close the file and so shorten it. So after damage,
   /// slots, size and bad spot are read again, and the search restarts if they have changed.
   ///
-  /// Time: reading the headers after `start`, the payloads after the last proven mark, and the rest
-  /// of the file once. Throws `storage`, `unsupported` and `newerReader`; damage is in `tail`.
+  /// Throws `storage`, `unsupported`, `newerReader` and `decode`; damage is in `tail`.
   static func find(
     in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
   ) throws(LogError) -> EndOfLog {
@@ -57,88 +48,25 @@ struct EndOfLog {
   private init(
     in generation: LogGeneration, from start: ChainPoint, slots: [RootSlot]
   ) throws(LogError) {
-    let slotMark = slots.map(\.durableMark).max() ?? FormatLimits.logStart
     self.slots = slots
-    point = start
-    provenMark = slotMark
+    let witness = EndSearch.Slots(slots)
     size = try generation.size()
-    guard size >= slotMark, size >= start.offset else {
-      // The rest of the log can be read as far as it goes.
-      if size >= start.offset { _ = try findBadSpot(in: generation, from: start) }
-      tail = .damaged(
-        LogDamage(
-          offset: size, reason: "the file is shorter than the \(slotMark) bytes that were synced"))
-      return
-    }
-    let spot = try findBadSpot(in: generation, from: start)
-    badSpot = spot
-    try judge(spot, in: generation)
-  }
-
-  /// Where the chain of frames breaks; nil if the search did not look for it.
-  private var badSpot: BadSpot?
-
-  private struct BadSpot {
-    var offset: UInt64
-    var end: WalkEnd
-  }
-
-  /// Advances to the first frame that is missing or invalid; sets `point` and `provenMark`.
-  private mutating func findBadSpot(
-    in generation: LogGeneration, from start: ChainPoint
-  ) throws(LogError) -> BadSpot {
-    var walk = FrameWalk(generation, from: start, limit: size)
-    var spot = BadSpot(offset: start.offset, end: .limit)
-    headers: while true {
-      switch try walk.next() {
-      case .frame(let frame):
-        if let mark = frame.header.durableMark(at: frame.offset) {
-          provenMark = max(provenMark, mark)
-        }
-      case .end(let end):
-        spot = BadSpot(offset: walk.point.offset, end: end)
-        break headers
-      }
-    }
-    // The frames before `spot` are chained. Those that nothing proves synced must be whole.
-    walk = FrameWalk(generation, from: start, limit: spot.offset)
-    point = start
-    while case .frame(let frame) = try walk.next() {
-      if frame.end > provenMark, try !walk.payloadIsValid(frame) {
-        return BadSpot(offset: frame.offset, end: .badFrame(reason: "a payload was not written"))
-      }
-      if frame.header.closesUnit { (point, announced) = (walk.point, walk.announced) }
-      if frame.header.kind == .checkpoint { newestCheckpoint = frame.offset }
-    }
-    return spot
-  }
-
-  /// Decides whether the bad spot is a torn tail or damage; sets `tail`.
-  private mutating func judge(
-    _ spot: BadSpot, in generation: LogGeneration
-  ) throws(LogError) {
-    var evidence = EndEvidence(
-      size: size, slotMark: slots.map(\.durableMark).max() ?? FormatLimits.logStart,
-      extent: slots.first?.extent ?? 0, provenMark: provenMark, badSpot: spot.offset,
-      kind: spot.end.kind, end: point.offset)
-    if evidence.early == nil {
-      var search = SearchBehindDamage(generation, badSpot: spot.offset, end: size)
-      try search.run()
-      evidence.hasMarkBeyond = search.foundMarkBeyond
-      evidence.sawBytes = search.sawBytes
-    }
-    switch evidence.tail {
+    let walk = FrameWalk(generation, from: start, limit: size)
+    search = try wrapping { try EndSearch(in: walk, slots: witness, passesUnknown: false) }
+    try search.why?.requireKnown(at: search.badSpot)
+    switch search.tail {
     case .clean: tail = .clean
     case .unclosed: tail = .unclosed
     case .unfinished:
       let last = try endOfBytes(in: generation)
       tail = .unfinished(from: point.offset, byteCount: last - point.offset)
+    case .damaged(.shorterThanMark):
+      let reason = "the file is shorter than the \(witness.mark) bytes that were synced"
+      tail = .damaged(LogDamage(offset: size, reason: reason))
     case .damaged(.cut):
-      tail = .damaged(
-        LogDamage(
-          offset: spot.offset,
-          reason: "the file was cut to \(size) bytes; \(evidence.extent) were there"))
-    case .damaged: tail = .damaged(LogDamage(offset: spot.offset, reason: spot.end.reason))
+      let reason = "the file was cut to \(size) bytes; \(witness.extent) were there"
+      tail = .damaged(LogDamage(offset: search.badSpot, reason: reason))
+    case .damaged: tail = .damaged(LogDamage(offset: search.badSpot, reason: search.reason))
     }
   }
 
@@ -165,14 +93,13 @@ struct EndOfLog {
   private func hasChanged(in generation: LogGeneration) throws(LogError) -> Bool {
     let sizeNow = try generation.size()
     if sizeNow != size { return true }
-    guard let badSpot else { return false }
-    switch badSpot.end {
-    case .unchained, .refusedFrame: return false
+    switch search.why {
+    case .unchained, .refusedHeader, .refusedAnnouncement: return false
     default: break
     }
     var walk = FrameWalk(
-      generation, from: ChainPoint(offset: badSpot.offset, previousChecksum: nil), limit: sizeNow)
-    guard case .frame(let frame) = try walk.next() else { return false }
-    return try walk.payloadIsValid(frame)
+      generation, from: ChainPoint(offset: search.badSpot, previousChecksum: nil), limit: sizeNow)
+    guard case .frame(let frame) = try walk.step() else { return false }
+    return try walk.isWhole(frame)
   }
 }

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 /// Replays the transactions from one point of the log to its end: updates the tables, and hands the
@@ -237,13 +238,13 @@ extension LogReplay {
   /// it may have asked to keep: see `SideState.applyUnreadable`.
   private mutating func note(sideRecord frame: WalkedFrame) throws(LogError) {
     let kind = frame.header.kind
-    if try reader.walk.payloadIsValid(frame) {
+    if try reader.walk.isWhole(frame) {
       let record = reader.walk.withPayload(of: frame) {
         try? SideRecord($0, of: kind, flags: frame.header.flags)
       }
       if let record, tables.absorb(record) { return }
     }
-    tables.absorbUnreadable(kind, at: frame.offset, base: reader.walk.generation.header.base)
+    tables.absorbUnreadable(kind, at: frame.offset, base: generation.header.base)
     let text = SideRecord.loss(of: kind).what
     findings.append(LogFinding(.sideRecord(kind), offset: frame.offset, text: text))
   }
@@ -251,7 +252,7 @@ extension LogReplay {
   /// Notes a checkpoint on the way. One that cannot be decoded becomes a finding: its state is
   /// rebuilt.
   private mutating func note(checkpoint frame: WalkedFrame) throws(LogError) {
-    guard try reader.walk.payloadIsValid(frame) else {
+    guard try reader.walk.isWhole(frame) else {
       findings.append(
         LogFinding(.checkpoint, offset: frame.offset, text: "a checkpoint's directory was changed"))
       return

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 /// The states that a recovery can start from, the best first: the checkpoints that the root slots
@@ -59,7 +60,7 @@ struct RecoveryStarts {
     var walk = FrameWalk(
       generation, from: ChainPoint(beginningOf: generation.header), limit: end)
     var offsets: [UInt64] = []
-    while case .frame(let frame) = try walk.next() {
+    while case .frame(let frame) = try walk.step() {
       guard frame.header.kind == .checkpoint, frame.offset != baseOffset else { continue }
       if tried.contains(frame.offset) { continue }
       offsets.append(frame.offset)

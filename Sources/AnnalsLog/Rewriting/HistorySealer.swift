@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 /// Writes history into the new file of a rewrite: packs small transactions into blocks of about 256

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 
@@ -44,7 +45,7 @@ extension LogView {
     }
     var walk = FrameWalk(file, from: start, limit: end)
     steps: while true {
-      switch try walk.next() {
+      switch try walk.step() {
       case .frame: continue
       case .end(.limit): break steps
       case .end(let why):

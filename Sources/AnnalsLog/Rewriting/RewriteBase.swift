@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 /// The base of a rewritten file: its state, and what the log knows as of it.

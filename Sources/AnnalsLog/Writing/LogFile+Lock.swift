@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 
@@ -209,8 +210,8 @@ extension LogState {
     let start = ChainPoint(offset: range.lowerBound, previousChecksum: nil)
     var walk = FrameWalk(generation, from: start, limit: range.upperBound)
     var hasWritten = false
-    while case .frame(let frame) = try walk.next() {
-      guard try walk.hasBytesBehindPayload(frame) else { continue }
+    while case .frame(let frame) = try walk.step() {
+      guard try wrapping({ try walk.hasBytesBehindPayload(frame) }) else { continue }
       let zeros = ContiguousArray<UInt8>(repeating: 0, count: Int(frame.end - frame.payloadEnd))
       try zeros.withUnsafeBytes { try generation.file.write($0, at: frame.payloadEnd) }
       hasWritten = true

@@ -99,7 +99,7 @@ package struct ReadableTransactions: Sendable {
 
   /// Decodes the frame into `batch`; false if it holds no usable transactions.
   private mutating func decode(
-    _ frame: WalkedFrame, in region: FileRegion
+    _ frame: InspectedFrame, in region: FileRegion
   ) throws(StorageError) -> Bool {
     guard frame.header.kind.holdsTransactions else {
       if !frame.header.kind.isKnown, !frame.header.flags.contains(.skippable) {
@@ -172,7 +172,7 @@ package struct ReadableTransactions: Sendable {
     let opening = record.openings.first
     return [
       record.author, record.context, record.firstNewName, record.opening, opening?.number ?? 0,
-    ].allSatisfy { UInt64($0) / 2 <= walk.bytes.size }
+    ].allSatisfy { UInt64($0) / 2 <= walk.size }
   }
 
   /// Whether all parts behind this one can be read, with no frames between them but large values.

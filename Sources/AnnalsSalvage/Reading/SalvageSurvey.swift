@@ -91,7 +91,7 @@ package struct SalvageSurvey: Sendable {
     header = walk.restoredHeader
     headerVerdict = walk.header
     hasSeed = walk.seed != nil
-    fileSize = walk.bytes.size
+    fileSize = walk.size
     end = try LogEnd.find(in: walk)
     try survey(frames: walk)
     try survey(transactionsOf: file)
@@ -141,7 +141,7 @@ package struct SalvageSurvey: Sendable {
   }
 
   private mutating func note(
-    largeValue frame: WalkedFrame, in region: FileRegion, _ walk: inout FileWalk,
+    largeValue frame: InspectedFrame, in region: FileRegion, _ walk: inout FileWalk,
     _ pieces: inout PieceAssembly
   ) throws(StorageError) {
     let frames = walk.frames
@@ -171,7 +171,7 @@ package struct SalvageSurvey: Sendable {
   }
 
   private mutating func note(
-    sideRecord frame: WalkedFrame, in region: FileRegion, _ walk: inout FileWalk
+    sideRecord frame: InspectedFrame, in region: FileRegion, _ walk: inout FileWalk
   ) throws(StorageError) {
     let kind = frame.header.kind
     let record = try walk.decode(frame, in: region) { (payload, flags) throws(DecodeFault) in
@@ -186,7 +186,7 @@ package struct SalvageSurvey: Sendable {
   }
 
   private mutating func note(
-    checkpoint frame: WalkedFrame, in region: FileRegion, _ walk: inout FileWalk
+    checkpoint frame: InspectedFrame, in region: FileRegion, _ walk: inout FileWalk
   ) throws(StorageError) {
     let decoded = try walk.decode(frame, in: region) { (payload, _) throws(DecodeFault) in
       try CheckpointDirectory.decode(payload)

@@ -8,7 +8,7 @@ import Foundation
 ///
 /// Memory: the file and its inflated sections.
 package struct FileContents {
-  private var stored: Data
+  private var stored = Data()
   private var inflated = Data()
 
   /// Reads a file.
@@ -16,8 +16,8 @@ package struct FileContents {
   /// - Throws: `StorageError`, or the fault of a frame.
   package init(_ file: any StorageFile) throws {
     var walk = try FileWalk(file)
-    stored = Data(try walk.bytes.copy(at: 0, count: Int(walk.bytes.size)))
     while let region = try walk.next() {
+      stored += try walk.withBytes(of: region) { Data($0) }
       guard case .frame(let frame) = region.content else { continue }
       inflated += try walk.withPayload(of: frame, at: region.offset) { payload in
         payload.indices.reduce(into: Data()) { result, start in
