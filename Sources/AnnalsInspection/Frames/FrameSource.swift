@@ -24,8 +24,7 @@ package struct FrameSource: Sendable {
   /// The header of the frame at `offset`; nil if there is none.
   func header(at offset: UInt64) throws(StorageError) -> FrameHeader? {
     var bytes = bytes
-    let header = try bytes.copy(at: offset, count: FormatLimits.frameHeaderLength)
-    return header.withUnsafeBytes { try? FrameHeader.decode($0, at: offset, seed: seed) }
+    return try bytes.frameHeader(at: offset, seed: seed)
   }
 
   /// The payload behind a header, unchecked, as far as the file has it.
@@ -41,24 +40,27 @@ package struct FrameSource: Sendable {
   package func frame(
     at offset: UInt64
   ) throws(StorageError) -> (header: FrameHeader, payload: ContiguousArray<UInt8>)? {
-    guard let header = try header(at: offset) else { return nil }
-    let payload = try payload(behind: header, at: offset)
-    guard payload.count == Int(header.payloadLength),
-      payload.withUnsafeBytes({ seed.checksum($0, at: offset) }) == header.payloadChecksum
-    else { return nil }
-    return (header, payload)
+    try intact(at: offset).map { ($0.header, $0.payload) }
+  }
+
+  /// The frame at `offset`, of this kind or of any; nil if it is not intact.
+  private func intact(
+    at offset: UInt64, kind: FrameKind? = nil
+  ) throws(StorageError) -> SingleFrame? {
+    var bytes = bytes
+    return try bytes.frame(at: offset, seed: seed, kind: kind).frame
   }
 
   /// The transactions, or the part of one, in the frame at `offset`; nil if it is not intact.
   package func transactions(
     at offset: UInt64
   ) throws(StorageError) -> ChangeBatch? {
-    guard let (header, payload) = try frame(at: offset),
-      header.kind.holdsTransactions
-    else { return nil }
+    guard let frame = try intact(at: offset), frame.header.kind.holdsTransactions else {
+      return nil
+    }
     var batch = ChangeBatch()
-    let isDecoded = payload.withUnsafeBytes {
-      (try? header.decodeTransactions($0, into: &batch)) != nil
+    let isDecoded = frame.payload.withUnsafeBytes {
+      (try? frame.header.decodeTransactions($0, into: &batch)) != nil
     }
     return isDecoded ? batch : nil
   }
@@ -67,14 +69,12 @@ package struct FrameSource: Sendable {
   package func tombstones(
     at offset: UInt64
   ) throws(StorageError) -> (batch: ChangeBatch, payload: ContiguousArray<UInt8>)? {
-    guard let (header, payload) = try frame(at: offset), header.kind == .tombstones else {
-      return nil
-    }
+    guard let frame = try intact(at: offset, kind: .tombstones) else { return nil }
     var batch = ChangeBatch()
-    let isDecoded = payload.withUnsafeBytes {
-      (try? TombstoneCodec.decode($0, flags: header.flags, into: &batch)) != nil
+    let isDecoded = frame.payload.withUnsafeBytes {
+      (try? TombstoneCodec.decode($0, flags: frame.header.flags, into: &batch)) != nil
     }
-    return isDecoded ? (batch, payload) : nil
+    return isDecoded ? (batch, frame.payload) : nil
   }
 }
 
@@ -87,11 +87,11 @@ extension FrameSource {
   ) throws(StorageError) -> Result<LargeValuePiece, DecodeFault> {
     var chain = LargeValueChain(stored)
     while let base = chain.missing {
-      guard let offset = place(base), let (header, payload) = try frame(at: offset),
-        header.kind == .largeValue
-      else { return .failure(.invalid(at: 0, reason: "a value whose base is not there")) }
+      guard let offset = place(base), let frame = try intact(at: offset, kind: .largeValue) else {
+        return .failure(.invalid(at: 0, reason: "a value whose base is not there"))
+      }
       do throws(DecodeFault) {
-        try payload.withBytes { bytes throws(DecodeFault) in try chain.add(bytes) }
+        try frame.payload.withBytes { bytes throws(DecodeFault) in try chain.add(bytes) }
       } catch {
         return .failure(error)
       }
@@ -104,8 +104,8 @@ extension FrameSource {
 extension FrameSource {
   /// The checkpoint's directory at `offset`; nil if it is not intact.
   package func directory(at offset: UInt64) throws(StorageError) -> CheckpointDirectory? {
-    guard let (header, payload) = try frame(at: offset), header.kind == .checkpoint,
-      var directory = payload.withUnsafeBytes({ try? CheckpointDirectory.decode($0) }),
+    guard let frame = try intact(at: offset, kind: .checkpoint),
+      var directory = frame.payload.withUnsafeBytes({ try? CheckpointDirectory.decode($0) }),
       try resolveLists(of: &directory) == nil
     else { return nil }
     return directory
@@ -134,11 +134,9 @@ extension FrameSource {
   package func chunk(
     _ reference: ChunkReference
   ) throws(StorageError) -> ContiguousArray<UInt8>? {
-    guard let (header, payload) = try frame(at: reference.offset), header.kind == .chunk,
-      payload.count == Int(reference.length),
-      payload.withUnsafeBytes({ Checksum.crc32($0) }) == reference.checksum
+    guard let frame = try intact(at: reference.offset, kind: .chunk), frame.isNamed(by: reference)
     else { return nil }
-    return payload
+    return frame.payload
   }
 
   /// All entries of a directory's table; nil if one of its chunks is not intact.

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 
@@ -68,50 +69,36 @@ package final class LogGeneration: Sendable {
 
   /// Reads the header of the frame at `offset`; nil if there is none.
   func frameHeader(at offset: UInt64) throws(LogError) -> FrameHeader? {
-    let bytes = try read(FormatLimits.frameHeaderLength, at: offset)
-    return bytes.withUnsafeBytes { try? FrameHeader.decode($0, at: offset, seed: seed) }
+    var bytes = try window()
+    return try wrapping { try bytes.frameHeader(at: offset, seed: seed) }
   }
 
-  /// Reads the payload of the frame at `offset`, which must be of this kind, and checks everything.
-  /// Throws `damage` if a check fails. Memory: the payload, never more than the file has.
-  func payload(
-    at offset: UInt64, kind: FrameKind
-  ) throws(LogError) -> (header: FrameHeader, bytes: ContiguousArray<UInt8>) {
-    let (header, bytes, _) = try checkedPayload(at: offset, kind: kind)
-    return (header, bytes)
+  /// Reads the frame at `offset`, which must be of this kind, and checks everything. Throws
+  /// `damage` if a check fails. Memory: the payload, never more than the file has.
+  func frame(at offset: UInt64, kind: FrameKind) throws(LogError) -> SingleFrame {
+    var bytes = try window()
+    switch try wrapping({ try bytes.frame(at: offset, seed: seed, kind: kind) }) {
+    case .frame(let frame): return frame
+    case .absent: throw .damage(at: offset, "the frame that should be here is not")
+    case .cut: throw .damage(at: offset, "the file ends within the frame")
+    case .changed: throw .damage(at: offset, "the frame's payload was changed")
+    }
   }
 
-  /// As `payload`, and returns the crc32 of the payload by itself.
-  private func checkedPayload(
-    at offset: UInt64, kind: FrameKind
-  ) throws(LogError) -> (header: FrameHeader, bytes: ContiguousArray<UInt8>, crc: UInt32) {
-    guard let header = try frameHeader(at: offset), header.kind == kind else {
-      throw .damage(at: offset, "the frame that should be here is not")
-    }
-    let start = offset + UInt64(FormatLimits.frameHeaderLength)
-    let length = Int(header.payloadLength)
-    let size = try size()
-    guard size >= start, size - start >= UInt64(length) else {
-      throw .damage(at: offset, "the file ends within the frame")
-    }
-    let bytes = try read(length, at: start)
-    let crc = bytes.withUnsafeBytes { Checksum.crc32($0) }
-    let checksum = seed.checksum(ofBytesWith: crc, count: bytes.count, at: offset)
-    guard bytes.count == length, checksum == header.payloadChecksum else {
-      throw .damage(at: offset, "the frame's payload was changed")
-    }
-    return (header, bytes, crc)
+  /// All bytes of the file as it is now.
+  private func window() throws(LogError) -> FileWindow {
+    FileWindow(file, size: try size(), leastRead: 0, failures: .thrown)
   }
 
   /// Reads a chunk's payload; checks frame and payload. Throws `damage` if a check fails.
   package func chunk(
     _ reference: ChunkReference
   ) throws(LogError) -> ContiguousArray<UInt8> {
-    let (_, bytes, crc) = try checkedPayload(at: reference.offset, kind: .chunk)
-    guard bytes.count == Int(reference.length), crc == reference.checksum else {
+    let frame = try frame(at: reference.offset, kind: .chunk)
+    guard frame.isNamed(by: reference) else {
       throw .damage(at: reference.offset, "the chunk is not the one referred to")
     }
-    return bytes
+    return frame.payload
   }
 
   /// Reads the payload of a frame of tombstones, and its flags; checks frame and payload. Throws
@@ -119,11 +106,11 @@ package final class LogGeneration: Sendable {
   func tombstones(
     _ reference: ChunkReference
   ) throws(LogError) -> (flags: FrameFlags, bytes: ContiguousArray<UInt8>) {
-    let (header, bytes, crc) = try checkedPayload(at: reference.offset, kind: .tombstones)
-    guard bytes.count == Int(reference.length), crc == reference.checksum else {
+    let frame = try frame(at: reference.offset, kind: .tombstones)
+    guard frame.isNamed(by: reference) else {
       throw .damage(at: reference.offset, "the tombstones are not those referred to")
     }
-    return (header.flags, bytes)
+    return (frame.header.flags, frame.payload)
   }
 
   /// Whether every chunk of the state under the directory can be read and, with `decoding`, decodes
@@ -167,15 +154,15 @@ package final class LogGeneration: Sendable {
   func directory(
     at offset: UInt64
   ) throws(LogError) -> (header: FrameHeader, directory: CheckpointDirectory) {
-    let (header, bytes) = try payload(at: offset, kind: .checkpoint)
+    let frame = try frame(at: offset, kind: .checkpoint)
     do {
-      var directory = try bytes.withBytes { bytes throws(DecodeFault) in
+      var directory = try frame.payload.withBytes { bytes throws(DecodeFault) in
         try CheckpointDirectory.decode(bytes)
       }
       try directory.resolveLists { list in
         try chunk(list).withUnsafeBytes { try ReferenceListCodec.decode($0) }
       }
-      return (header, directory)
+      return (frame.header, directory)
     } catch let fault as DecodeFault {
       throw .decode(fault, at: offset)
     } catch {

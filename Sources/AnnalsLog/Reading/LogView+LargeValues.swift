@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 // The bytes of large values.
@@ -49,8 +50,8 @@ extension LogGeneration {
     var pieces = LargeValueAssembly(value)
     var isLast = false
     while !isLast {
-      let (header, payload) = try payload(at: offset, kind: .largeValue)
-      let isEmpty = try payload.withBytes { bytes throws(LogError) -> Bool in
+      let frame = try frame(at: offset, kind: .largeValue)
+      let isEmpty = try frame.payload.withBytes { bytes throws(LogError) -> Bool in
         let part = try piece(bytes, at: offset, tables)
         guard !part.isLost else { throw .largeValueLost(value.number) }
         guard pieces.add(part) else {
@@ -59,9 +60,9 @@ extension LogGeneration {
         try wrapping { try part.withBytes(body) }
         return part.count == 0
       }
-      isLast = !header.flags.contains(.continued)
+      isLast = !frame.header.flags.contains(.continued)
       guard isLast || !isEmpty else { throw .damage(at: offset, "an empty piece of a large value") }
-      offset += header.frameLength
+      offset += frame.header.frameLength
     }
     guard pieces.isWhole, pieces.checksum == value.checksum else {
       throw .damage(at: offset, "a large value is not what was stored")
@@ -93,8 +94,8 @@ extension LogGeneration {
       guard let entry = try tables.largeValue(base, in: self) else {
         throw .damage(at: offset, "a large value whose base is not there")
       }
-      let (_, payload) = try self.payload(at: entry.offset, kind: .largeValue)
-      try payload.withBytes { bytes throws(LogError) in
+      let frame = try frame(at: entry.offset, kind: .largeValue)
+      try frame.payload.withBytes { bytes throws(LogError) in
         try decoding(at: entry.offset) { () throws(DecodeFault) in try chain.add(bytes) }
       }
     }

@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 // Saved states of projections. They are searched for only when wanted: opening and following a
@@ -35,8 +36,8 @@ extension LogGeneration {
   private func projections(
     at offset: UInt64
   ) -> (directory: CheckpointDirectory, saved: [SavedProjection])? {
-    guard let (_, bytes) = try? payload(at: offset, kind: .checkpoint),
-      let directory = try? bytes.withBytes({ bytes throws(DecodeFault) in
+    guard let frame = try? frame(at: offset, kind: .checkpoint),
+      let directory = try? frame.payload.withBytes({ bytes throws(DecodeFault) in
         try CheckpointDirectory.decode(bytes)
       })
     else { return nil }

@@ -44,8 +44,8 @@ struct LargeValuePacking: ~Copyable {
     for piece: LargeValuePiece, basedOn base: UInt64, in view: LogView
   ) throws(LogError) -> ContiguousArray<UInt8>? {
     guard let entry = try view.tables.largeValue(base, in: view.file) else { return nil }
-    let (_, stored) = try view.file.payload(at: entry.offset, kind: .largeValue)
-    let steps = try stored.withBytes { bytes throws(LogError) in
+    let frame = try view.file.frame(at: entry.offset, kind: .largeValue)
+    let steps = try frame.payload.withBytes { bytes throws(LogError) in
       let earlier = try view.file.piece(bytes, at: entry.offset, view.tables)
       return earlier.withBytes { earlier in
         piece.withBytes { LargeValueDifference.encode($0, from: earlier) }
@@ -77,16 +77,16 @@ extension RewriteTarget {
     let result = LargeValueEntry(number: entry.number, offset: offset, length: entry.length)
     var place = entry.offset
     while true {
-      let (header, payload) = try view.file.payload(at: place, kind: .largeValue)
-      let isLast = !header.flags.contains(.continued)
-      try payload.withBytes { bytes throws(LogError) in
+      let frame = try view.file.frame(at: place, kind: .largeValue)
+      let isLast = !frame.header.flags.contains(.continued)
+      try frame.payload.withBytes { bytes throws(LogError) in
         let stored = try view.file.storedPiece(bytes, at: place)
         let anew = try packing.payload(for: stored, at: place, in: view, basedOn: base)
         guard let anew else { return try append(largeValuePiece: bytes, isLast: isLast) }
         try append(largeValuePiece: anew, isLast: isLast)
       }
       if isLast { return result }
-      place += header.frameLength
+      place += frame.header.frameLength
     }
   }
 
