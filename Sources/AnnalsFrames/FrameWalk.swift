@@ -58,6 +58,8 @@ package struct FrameWalk: Sendable {
     try bytes.load(offset, count: length)
     var fault = DecodeFault.checksum(at: 0)
     var isZero = false
+    // The closure must not hold the walk, or the window would be copied before it is lent.
+    let seed = seed
     let header = bytes.withLoaded(from: offset) { loaded -> FrameHeader? in
       let head = UnsafeRawBufferPointer(rebasing: loaded.prefix(length))
       do throws(DecodeFault) {
@@ -116,6 +118,7 @@ extension FrameWalk {
   package mutating func payloadIsValid(_ frame: WalkedFrame) throws(StorageError) -> Bool {
     let length = Int(frame.header.payloadLength)
     try bytes.load(frame.payloadOffset, count: length)
+    let seed = seed
     return bytes.withLoaded(from: frame.payloadOffset) { loaded in
       loaded.count >= length
         && seed.checksum(UnsafeRawBufferPointer(rebasing: loaded.prefix(length)), at: frame.offset)
