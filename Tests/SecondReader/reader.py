@@ -826,9 +826,9 @@ def fixed_run(c, n, size):
     return [data[i * size:(i + 1) * size] for i in small_run(c, n, 0, d - 1, "places")]
 
 
-def byte_string_run(c, n, distinct=True):
+def byte_string_run(c, n, what=""):
     layout = c.u8()
-    met("byte string run of layout" if distinct else "distinct byte string run of layout", layout)
+    met(what + "byte string run of layout", layout)
     if layout == 0:
         lengths = small_run(c, n, 0, MAX_DECODED, "lengths")
         c.take_strings(sum(lengths))
@@ -844,10 +844,20 @@ def byte_string_run(c, n, distinct=True):
             last = last[:s] + c.raw(k - s)
             out.append(last)
         return out
-    need(layout == 2 and distinct, "a byte string run of layout %d" % layout)
+    if layout == 3 and what != "pattern's ":
+        p = c.varint()
+        need(1 <= p <= n, "%d patterns of %d strings" % (p, n))
+        prefixes, suffixes = byte_string_run(c, p, "pattern's "), byte_string_run(c, p, "pattern's ")
+        digits = small_run(c, p, 0, 18, "counts of digits")
+        which = small_run(c, n, 0, p - 1, "patterns")
+        numbers = iter(small_run(c, sum(digits[i] > 0 for i in which), 0, 10**18 - 1, "numbers"))
+        out = [prefixes[i] + (b"%0*d" % (digits[i], next(numbers)) if digits[i] else b"") + suffixes[i] for i in which]
+        c.take_strings(sum(map(len, out)))
+        return out
+    need(layout == 2 and what == "", "a byte string run of layout %d" % layout)
     d = c.varint()
     need(1 <= d <= n, "%d distinct strings of %d" % (d, n))
-    strings = byte_string_run(c, d, False)
+    strings = byte_string_run(c, d, "distinct ")
     return [strings[i] for i in small_run(c, n, 0, d - 1, "places")]
 
 
@@ -2115,16 +2125,17 @@ def command_check(file):
             need(number in file.large_values and file.large_values[number][0] == offset and (file.large_values[number][1] is None or len(file.large_values[number][1]) == length), where + ": another large value %d" % number)
             need(number < c.next_value, where + ": a large value beyond the next")
         need([n for n, _ in c.schema_history] == schema_history, where + ": another schema history")
-        for first, offset, before, entities in c.history:
+        for (first, offset, most, entities), end in zip(c.history, [e[0] for e in c.history[1:]] + [c.number + 1]):
             need(first in starts, where + ": no transaction begins at history entry %d" % first)
-            at, was = starts[first]
+            at = starts[first][0]
             need(offset == at, where + ": transaction %d begins at %d, not %d" % (first, at, offset))
-            need(was == before, where + ": greatest timestamp before %d is %d, not %d" % (first, was, before))
+            was = max(stamp for n, (_, stamp) in starts.items() if first <= n < end)
+            need(was == most, where + ": the greatest timestamp from %d on is %d, not %d" % (first, was, most))
 
     while todo and todo[0].number <= state.number:
         compare(todo.pop(0))
     for t, offset in found:
-        starts[t.number] = (offset, greatest)
+        starts[t.number] = (offset, t.timestamp)
         state.apply(t)
         changes += len(t.changes)
         jumps += t.details.clock_jump

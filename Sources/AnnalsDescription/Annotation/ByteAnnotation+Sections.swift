@@ -50,7 +50,9 @@ extension ByteAnnotation {
     case .integers:
       return IntegerColumn.Layout(rawValue: first).map { "integers, \($0)" } ?? ""
     case .byteStrings:
-      let layouts = ["one after the other", "without shared beginnings", "distinct ones"]
+      let layouts = [
+        "one after the other", "without shared beginnings", "distinct ones", "patterns and numbers",
+      ]
       return first < layouts.count ? layouts[Int(first)] : ""
     case .values:
       if first == 0xFF { return "values of several kinds" }

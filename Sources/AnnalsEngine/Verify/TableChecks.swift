@@ -22,8 +22,8 @@ struct TableChecks {
   /// The positions in the schema history and the index.
   private var schemaPlace = 0
   private var indexPlace = 0
-  /// The greatest timestamp of the transactions so far.
-  private var maximumTimestamp: Timestamp
+  /// The greatest timestamp of the transactions of the index's segment so far.
+  private var segmentMaximum = Timestamp.min
   private var isNamesRight = true
   private var isOpeningsRight = true
   private var isSchemaRight = true
@@ -35,7 +35,6 @@ struct TableChecks {
     openings = view.openings
     schemaHistory = view.schemaHistory
     index = try view.historyIndex()
-    maximumTimestamp = view.file.header.greatestTimestamp
     if let atBase = try view.baseDirectory()?.schema.entities, !atBase.isEmpty {
       compareSchema(SchemaHistoryEntry(number: view.base, schema: atBase))
     }
@@ -55,7 +54,7 @@ struct TableChecks {
         compareSchema(SchemaHistoryEntry(number: record.number, change: record.schemaChange))
       }
       enterSegment(of: record)
-      maximumTimestamp = max(maximumTimestamp, record.timestamp)
+      segmentMaximum = max(segmentMaximum, record.timestamp)
     }
     compareEntities(record, in: batch)
   }
@@ -65,6 +64,7 @@ struct TableChecks {
     if isSchemaRight, schemaPlace < schemaHistory.count {
       tellSchema("a change at transaction \(schemaHistory[schemaPlace].number), which has none")
     }
+    compareSegmentMaximum()
     if isIndexRight, indexPlace < index.count {
       tellIndex("transaction \(index[indexPlace].firstNumber), which no frame begins with")
     }
@@ -119,14 +119,22 @@ extension TableChecks {
     guard isIndexRight, indexPlace < index.count else { return }
     let entry = index[indexPlace]
     guard entry.firstNumber <= record.number else { return }
+    compareSegmentMaximum()
+    segmentMaximum = .min
     indexPlace += 1
     if entry.firstNumber != record.number {
       tellIndex("transaction \(entry.firstNumber), which no frame begins with")
-    } else if entry.maximumTimestamp != maximumTimestamp {
-      tellIndex(
-        "\(entry.maximumTimestamp) as the greatest timestamp before transaction \(record.number), "
-          + "which is \(maximumTimestamp)")
     }
+  }
+
+  /// Compares the greatest timestamp of the segment that ends.
+  private mutating func compareSegmentMaximum() {
+    guard isIndexRight, indexPlace > 0 else { return }
+    let entry = index[indexPlace - 1]
+    if entry.maximumTimestamp == segmentMaximum { return }
+    tellIndex(
+      "\(entry.maximumTimestamp) as the greatest timestamp from transaction "
+        + "\(entry.firstNumber) on, which is \(segmentMaximum)")
   }
 
   private mutating func compareEntities(_ record: TransactionRecord, in batch: ChangeBatch) {

@@ -110,7 +110,7 @@ package struct HistoryIndexEntry: Hashable, Sendable {
   package var firstNumber: Int64
   /// Where that frame begins.
   package var offset: UInt64
-  /// The greatest timestamp of all transactions before it.
+  /// The greatest timestamp of the transactions from here to the next entry.
   package var maximumTimestamp: Timestamp
   /// The entities that changes from here to the next entry are of, rising.
   package var entities: [EntityNumber]

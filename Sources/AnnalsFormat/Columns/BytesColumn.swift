@@ -4,8 +4,9 @@ import AnnalsModel
 ///
 /// FORMAT.md, "Byte string runs".
 enum BytesColumn {
-  /// Appends the run, in whichever layout suits: the distinct values if they are few, shared
-  /// prefixes if they make up a quarter of the bytes, else plainly.
+  /// Appends the run, in whichever layout suits: the distinct values if they are few, patterns and
+  /// numbers if these take two thirds, shared prefixes if they make up a quarter of the bytes, else
+  /// plainly.
   static func encode(
     _ cells: UnsafeBufferPointer<ValueCell>, in arena: UnsafeRawBufferPointer,
     indexes: UnsafeMutableBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>
@@ -31,8 +32,24 @@ enum BytesColumn {
     shared > total / 4 + count
   }
 
-  /// Appends the values one by one, without the prefixes that they share if those `pay`.
+  /// Appends the values one by one: by patterns and numbers if these take two thirds at most of
+  /// what they would otherwise, which is without the prefixes that they share if those `pay`.
   static func encodeEach(
+    _ cells: UnsafeBufferPointer<ValueCell>, in arena: UnsafeRawBufferPointer,
+    integers: UnsafeMutableBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>,
+    _ pay: (_ shared: Int, _ total: Int, _ count: Int) -> Bool
+  ) {
+    let start = bytes.count
+    encodePlainly(cells, in: arena, integers: integers, into: &bytes, pay)
+    guard let texts = NumberedTexts(cells, in: arena) else { return }
+    var numbered: ContiguousArray<UInt8> = []
+    texts.encode(in: arena, integers: integers, into: &numbered, pay)
+    guard numbered.count * 3 <= (bytes.count - start) * 2 else { return }
+    bytes.replaceSubrange(start..., with: numbered)
+  }
+
+  /// Appends the values one by one, without the prefixes that they share if those `pay`.
+  static func encodePlainly(
     _ cells: UnsafeBufferPointer<ValueCell>, in arena: UnsafeRawBufferPointer,
     integers: UnsafeMutableBufferPointer<Int64>, into bytes: inout ContiguousArray<UInt8>,
     _ pay: (_ shared: Int, _ total: Int, _ count: Int) -> Bool
@@ -98,6 +115,21 @@ enum BytesColumn {
   }
 
   private static func decodeEach(
+    _ reader: inout ByteReader, _ layout: ValuesLayout, tag: ValueTag,
+    into cells: UnsafeMutableBufferPointer<ValueCell>, arena: inout ContiguousArray<UInt8>,
+    arenaLimit: Int, integers: inout Scratch<Int64>
+  ) throws(DecodeFault) {
+    guard layout == .numbered else {
+      return try decodePlainly(
+        &reader, layout, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit,
+        integers: &integers)
+    }
+    try NumberedTexts.decode(
+      &reader, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit, integers: &integers)
+  }
+
+  /// Reads values in the layout `plain` or `prefixed`.
+  static func decodePlainly(
     _ reader: inout ByteReader, _ layout: ValuesLayout, tag: ValueTag,
     into cells: UnsafeMutableBufferPointer<ValueCell>, arena: inout ContiguousArray<UInt8>,
     arenaLimit: Int, integers: inout Scratch<Int64>

@@ -77,7 +77,7 @@ struct DistinctValues {
       UnsafeRawBufferPointer(rebasing: arena[b.arenaRange])) == Int(a.length)
   }
 
-  private static func hash(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
+  static func hash(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
     let whole = UnsafeRawBufferPointer(rebasing: bytes)
     var result = UInt64(whole.count)
     var offset = 0
@@ -98,20 +98,4 @@ struct DistinctValues {
 func mix(_ value: UInt64) -> UInt64 {
   let product = (value ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
   return product.high ^ product.low
-}
-
-/// How far two byte strings agree.
-enum SharedPrefix {
-  static func length(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
-    let count = min(a.count, b.count)
-    var offset = 0
-    while count - offset >= 8 {
-      let x = a.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      let y = b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-      if x != y { return offset + (x ^ y).littleEndian.trailingZeroBitCount / 8 }
-      offset += 8
-    }
-    while offset < count, a[offset] == b[offset] { offset += 1 }
-    return offset
-  }
 }

@@ -49,8 +49,8 @@ enum FixedColumn {
       defer { distinct.deallocate() }
       try decodePlain(&reader, model: model, into: distinct, arena: &arena)
       try ValuesLayout.spread(UnsafeBufferPointer(distinct), &reader, into: cells, &integers)
-    case .prefixed:
-      throw reader.invalid("shared prefixes in a run of fixed width")
+    case .prefixed, .numbered:
+      throw reader.newer("a layout of values of one length")
     }
   }
 
@@ -89,6 +89,8 @@ enum ValuesLayout: UInt8 {
   case prefixed = 1
   /// The distinct values, and which of them each is.
   case distinct = 2
+  /// Patterns, which of them each has, and numbers.
+  case numbered = 3
 
   static func read(_ reader: inout ByteReader) throws(DecodeFault) -> ValuesLayout {
     guard let layout = ValuesLayout(rawValue: try reader.readUInt8()) else {

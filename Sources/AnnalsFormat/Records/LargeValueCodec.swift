@@ -19,8 +19,8 @@ package struct LargeValuePiece {
   package fileprivate(set) var base: UInt64?
   /// The items of the value's extension area, which its first piece has; empty in others.
   package var extensions: ContiguousArray<UInt8> = []
-  /// The section's bytes where they are stored as they are; valid as long as the payload that the piece was
-  /// decoded from.
+  /// The section's bytes where they are stored as they are; valid as long as the payload that the
+  /// piece was decoded from.
   fileprivate var stored: UnsafeRawBufferPointer
   /// The section's bytes where they are stored deflated.
   fileprivate var inflated: ContiguousArray<UInt8>?

@@ -203,7 +203,6 @@ extension CheckpointChecks {
     }
     if let last,
       entry.firstNumber <= last.firstNumber || entry.offset <= last.offset
-        || entry.maximumTimestamp < last.maximumTimestamp
     {
       report("out of order")
     }

@@ -83,16 +83,15 @@ package struct FrameHistoryReader {
       segments =
         direction == .forward
         ? index + 1..<segments.upperBound : segments.lowerBound..<index
-      let entry = try view.index.entry(at: index, in: view.file)
+      let entry = try view.entry(ofSegment: index)
       var end = view.end
-      var maximum = view.head.maximumTimestamp
       var last = view.head.number
       if index + 1 < view.index.count {
         let next = try view.index.entry(at: index + 1, in: view.file)
-        (end, maximum) = (next.offset, next.maximumTimestamp)
+        end = next.offset
         last = first(of: next.firstNumber) - 1
       }
-      if !filter.mayMatch(entry, nextMaximum: maximum), try !hasGap(in: index) {
+      if !filter.mayMatch(entry), try !hasGap(in: index) {
         order.skip()
         continue
       }

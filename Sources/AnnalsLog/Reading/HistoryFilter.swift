@@ -62,10 +62,9 @@ package struct HistoryFilter: Sendable {
     return true
   }
 
-  /// Whether a segment of the log may match. `nextMaximum` is the running maximum of timestamps at
-  /// its end.
-  func mayMatch(_ segment: HistoryIndexEntry, nextMaximum: Timestamp) -> Bool {
-    if let since, nextMaximum < since { return false }
+  /// Whether a segment of the log may match.
+  func mayMatch(_ segment: HistoryIndexEntry) -> Bool {
+    if let since, segment.maximumTimestamp < since { return false }
     if let entities, !entities.contains(where: segment.entities.contains) { return false }
     if let object, !segment.entities.contains(object.entity) { return false }
     if let property, !segment.entities.contains(property.entity) { return false }

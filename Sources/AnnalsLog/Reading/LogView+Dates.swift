@@ -2,8 +2,8 @@ import AnnalsFormat
 import AnnalsModel
 
 // Finding transactions by date. No transaction was made later than now: timestamps beyond it do not
-// count. The history index holds a running maximum of all timestamps; where that is beyond now, it
-// tells nothing, and records are read instead. See FORMAT.md, "States and dates".
+// count. The history index holds the greatest timestamp of each segment of the log; where that is
+// beyond now, its records are read. See FORMAT.md, "States and dates".
 
 extension LogView {
   /// The last transaction of the longest prefix of history that ends with one that counts and whose
@@ -111,9 +111,8 @@ extension LogView {
 
   /// The number before the first counting transaction whose timestamp is `limit` or later.
   private func numberBefore(_ limit: Timestamp, _ now: Timestamp) throws(LogError) -> Int64 {
-    let next = try index.partitioningIndex(in: file) { $0.maximumTimestamp >= limit }
-    // The maximum before the first entry is the base's, which is not too late or does not count.
-    let start = next > 0 ? try index.entry(at: next - 1, in: file).firstNumber - 1 : base
+    guard let first = try firstSegment(reaching: limit) else { return head.number }
+    let start = try index.entry(at: first, in: file).firstNumber - 1
     let isInOrder = head.maximumTimestamp <= now
     var last = head.number
     try forEachTransaction(

@@ -18,8 +18,9 @@ extension LogView {
         number: base, timestamp: directory?.timestamp ?? header.baseTimestamp,
         maximumTimestamp: header.greatestTimestamp, openingID: directory?.openingID ?? 0)
     }
-    let entry = try index.entry(at: segment(of: number), in: file)
-    var maximum = entry.maximumTimestamp
+    let segment = try segment(of: number)
+    let entry = try entry(ofSegment: segment)
+    var maximum = try greatestTimestamp(beforeSegment: segment)
     var result: LogPosition?
     try forEachTransaction(after: entry.firstNumber - 1, through: number) { record in
       maximum = max(maximum, record.timestamp)
@@ -42,6 +43,54 @@ extension LogView {
   }
 
   var index: GrowingTable<HistoryIndexEntry> { tables.index.table }
+
+  /// The entry of a segment.
+  func entry(ofSegment place: Int) throws(LogError) -> HistoryIndexEntry {
+    var entry = try index.entry(at: place, in: file)
+    if place == index.count - 1 { complete(&entry) }
+    return entry
+  }
+
+  /// Adds to the last entry what was absorbed since it was noted.
+  func complete(_ last: inout HistoryIndexEntry) {
+    last.maximumTimestamp = max(last.maximumTimestamp, tables.segmentMaximum)
+  }
+
+  /// The greatest timestamp before a segment, that of the base included. Reads the chunks of the
+  /// index before it the first time, one for 64 MiB of log.
+  func greatestTimestamp(beforeSegment place: Int) throws(LogError) -> Timestamp {
+    var greatest = file.header.greatestTimestamp
+    var first = 0
+    for (chunk, reference) in index.chunks.enumerated() {
+      let end = first + Int(reference.count)
+      if end > place {
+        let rest = try index.entries(ofChunk: chunk, in: file).prefix(place - first)
+        return max(greatest, rest.greatest)
+      }
+      greatest = max(greatest, try tables.index.greatest(ofChunk: chunk, in: file))
+      first = end
+    }
+    return max(greatest, index.entries.prefix(place - first).greatest)
+  }
+
+  /// The first segment with a timestamp of `limit` or later; nil if there is none. Reads as
+  /// `greatestTimestamp(beforeSegment:)`.
+  func firstSegment(reaching limit: Timestamp) throws(LogError) -> Int? {
+    var first = 0
+    for (chunk, reference) in index.chunks.enumerated() {
+      if try tables.index.greatest(ofChunk: chunk, in: file) >= limit {
+        let entries = try index.entries(ofChunk: chunk, in: file)
+        if let place = entries.firstIndex(where: { $0.maximumTimestamp >= limit }) {
+          return first + place
+        }
+      }
+      first += Int(reference.count)
+    }
+    if let place = index.entries.firstIndex(where: { $0.maximumTimestamp >= limit }) {
+      return first + place
+    }
+    return tables.segmentMaximum >= limit && index.count > 0 ? index.count - 1 : nil
+  }
 
   /// The index of the segment that holds a transaction of the file.
   func segment(of number: Int64) throws(LogError) -> Int {

@@ -95,7 +95,9 @@ package final class LogView: Sendable {
 
   /// The history index. Reads its chunks; throws if one is damaged.
   package func historyIndex() throws(LogError) -> [HistoryIndexEntry] {
-    try tables.index.table.all(in: file)
+    var result = try index.all(in: file)
+    if let last = result.indices.last { complete(&result[last]) }
+    return result
   }
 
   /// The directory of the state at the base; nil if that is empty. Throws `damage` or `decode` if

@@ -70,6 +70,11 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
       }
   }
 
+  /// The entries of one chunk. Reads it unless it was read last.
+  func entries(ofChunk place: Int, in generation: LogGeneration) throws(LogError) -> [Entry] {
+    try load(chunks[place], in: generation)
+  }
+
   /// All entries; reads every chunk.
   func all(in generation: LogGeneration) throws(LogError) -> [Entry] {
     var result: [Entry] = []

@@ -73,6 +73,8 @@ struct LogTables: Sendable {
   /// to it.
   private(set) var checkpointEnd = FormatLimits.logStart
   private(set) var changesAtCheckpoint: Int64 = 0
+  /// The greatest timestamp of the last segment of the history index, as far as it was absorbed.
+  private(set) var segmentMaximum = Timestamp.min
   /// The copy-on-write part, which most transactions do not change. Views share it, so that making
   /// a view counts one reference instead of one per table.
   private var shared = SharedTables()
@@ -200,10 +202,14 @@ struct LogTables: Sendable {
   ) throws(LogError) {
     try check(record, at: offset)
     let openingID = openingID(of: record)
-    if !shared.index.covers(offset, entities: parts.entities) {
+    let earlier = segmentMaximum
+    segmentMaximum = max(segmentMaximum, record.timestamp)
+    if !shared.index.covers(offset, entities: parts.entities),
       writable().index.note(
-        firstNumber: record.number, at: offset, maximumTimestamp: head.maximumTimestamp,
+        firstNumber: record.number, at: offset, timestamp: record.timestamp, after: earlier,
         entities: parts.entities)
+    {
+      segmentMaximum = record.timestamp
     }
     if record.hasDetails { absorbDetails(of: record) }
     if !record.isPlain { absorbItems(of: record) }
@@ -299,7 +305,7 @@ struct LogTables: Sendable {
     checkpoint = place
     checkpointEnd = end
     changesAtCheckpoint = changeCount
-    writable().index.closeSegment()
+    writable().index.closeSegment(segmentMaximum)
   }
 
   /// Adopts from a checkpoint at the head what only a directory contains and no frame does: items
@@ -326,7 +332,7 @@ struct LogTables: Sendable {
     result.openings = try shared.openings.checkpoint(store)
     result.largeValues = try shared.largeValues.checkpoint(store)
     result.schemaHistory = try shared.schemaHistory.checkpoint(store)
-    result.historyIndex = try shared.index.checkpoint(store)
+    result.historyIndex = try shared.index.checkpoint(store, segmentMaximum)
     result.gaps = shared.gaps
     result.migrations = shared.migrations
     result.nextLargeValueNumber = nextLargeValueNumber

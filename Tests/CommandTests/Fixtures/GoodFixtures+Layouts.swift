@@ -35,6 +35,34 @@ extension FixtureRecipe {
     try store.checkpoint()
   }
 
+  /// Texts as patterns and numbers: with one pattern, with several, some without a number or with
+  /// more digits than the others, among distinct values, and with prefixes that share bytes.
+  static func textsWithNumbers(in store: Store) throws {
+    try store.require(
+      Schema {
+        Entity("Letter") {
+          Attribute("id", .string, isOptional: false, isUnique: true)
+          Attribute("image", .string)
+          Attribute("page", .string)
+          Attribute("link", .url)
+        }
+      })
+    try store.write { tx in
+      for number in 1...80 {
+        let digits =
+          number % 20 == 7 ? "1000000" : String(String(1_000_000 + number * 37).dropFirst())
+        try tx.insert(
+          "Letter",
+          [
+            "id": .string("\(number)@\(number % 3 == 0 ? "ben" : "anna")"),
+            "image": .string(number % 20 == 9 ? "none" : "img-\(digits).png"),
+            "page": .string("\(number % 20) of the last pages"),
+            "link": .url("https://example.org/letters/\(number % 2 == 0 ? "a" : "b")/\(number)"),
+          ])
+      }
+    }
+  }
+
   /// An entity of many properties that changes one thing at a time, so by partial definitions:
   /// something of each list is added, changed and gone.
   static func schemaInSteps(in store: Store) throws {

@@ -124,6 +124,13 @@ extension FixtureRecipe {
         _ = try $0.compact()
       }
     },
+    FixtureRecipe("texts-with-numbers") { folder in
+      try folder.made(notes: false) {
+        try textsWithNumbers(in: $0)
+        try $0.checkpoint()
+        _ = try $0.compact()
+      }
+    },
     FixtureRecipe("rows-with-holes") { folder in
       try folder.made(notes: false) {
         try holes(in: $0)

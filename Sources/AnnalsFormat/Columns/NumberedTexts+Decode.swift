@@ -1,0 +1,132 @@
+import AnnalsModel
+
+extension NumberedTexts {
+  /// Reads as many texts of this kind as `cells` has room for; their bytes go to the arena, which
+  /// grows to no more than `arenaLimit`, less the bytes of the patterns.
+  static func decode(
+    _ reader: inout ByteReader, tag: ValueTag, into cells: UnsafeMutableBufferPointer<ValueCell>,
+    arena: inout ContiguousArray<UInt8>, arenaLimit: Int, integers: inout Scratch<Int64>
+  ) throws(DecodeFault) {
+    let count = try reader.readCount(limit: cells.count)
+    guard count > 0 else { throw reader.invalid("an empty list of patterns") }
+    let parts = UnsafeMutableBufferPointer<ValueCell>.allocate(capacity: count * 2)
+    defer { parts.deallocate() }
+    let room = arenaLimit - arena.count
+    var texts: ContiguousArray<UInt8> = []
+    for half in [0..<count, count..<count * 2] {
+      let layout = try ValuesLayout.read(&reader)
+      guard layout == .plain || layout == .prefixed else {
+        throw reader.invalid("patterns in another layout than plain or prefixed")
+      }
+      try BytesColumn.decodePlainly(
+        &reader, layout, tag: tag, into: UnsafeMutableBufferPointer(rebasing: parts[half]),
+        arena: &texts, arenaLimit: room, integers: &integers)
+    }
+    let least = integers.reserve(count)
+    try IntegerColumn.decode(&reader, into: least)
+    for digits in least where !(0...Int64(mostDigits)).contains(digits) {
+      throw reader.invalid("a count of digits beyond 18")
+    }
+    let digits = ContiguousArray(least)
+    let scratch = integers.reserve(cells.count * 2)
+    let indexes = UnsafeMutableBufferPointer(rebasing: scratch[..<cells.count])
+    try IntegerColumn.decode(&reader, into: indexes)
+    var numbered = 0
+    for index in indexes {
+      guard index >= 0, index < Int64(count) else {
+        throw reader.invalid("a text of a pattern that is not there")
+      }
+      if digits[Int(index)] > 0 { numbered += 1 }
+    }
+    let numbers = UnsafeMutableBufferPointer(
+      rebasing: scratch[cells.count..<cells.count + numbered])
+    try IntegerColumn.decode(&reader, into: numbers)
+    for number in numbers where !(0..<bound).contains(number) {
+      throw reader.invalid("a number of more than 18 digits")
+    }
+    guard
+      Texts(parts: UnsafeBufferPointer(parts), digits: digits, bytes: texts).write(
+        indexes, numbers, tag: tag, into: cells, arena: &arena, room: room - texts.count)
+    else {
+      throw .tooLarge(at: reader.offset, limit: UInt64(FormatLimits.maximumDecodedLength))
+    }
+  }
+
+  /// Patterns that were read, and makes texts by them.
+  private struct Texts {
+    /// The prefixes, then the suffixes, in `bytes`.
+    let parts: UnsafeBufferPointer<ValueCell>
+    let digits: ContiguousArray<Int64>
+    let bytes: ContiguousArray<UInt8>
+
+    /// Appends the texts to the arena, unless they take more than `room`: then returns false.
+    func write(
+      _ indexes: UnsafeMutableBufferPointer<Int64>, _ numbers: UnsafeMutableBufferPointer<Int64>,
+      tag: ValueTag, into cells: UnsafeMutableBufferPointer<ValueCell>,
+      arena: inout ContiguousArray<UInt8>, room: Int
+    ) -> Bool {
+      var total = 0
+      var next = 0
+      for place in cells.indices {
+        let index = Int(indexes[place])
+        var length = Int(parts[index].length) + Int(parts[digits.count + index].length)
+        if digits[index] > 0 {
+          length += width(of: numbers[next], atLeast: digits[index])
+          next += 1
+        }
+        cells[place] = ValueCell(
+          tag: tag, bits: UInt64(arena.count + total), length: UInt32(truncatingIfNeeded: length))
+        total += length
+        if total > room { return false }
+      }
+      let start = arena.count
+      arena.append(contentsOf: repeatElement(0, count: total))
+      arena.withUnsafeMutableBytes { arena in
+        bytes.withUnsafeBytes { bytes in
+          fill(UnsafeMutableRawBufferPointer(rebasing: arena[start...]), indexes, numbers, bytes)
+        }
+      }
+      return true
+    }
+
+    private func fill(
+      _ output: UnsafeMutableRawBufferPointer, _ indexes: UnsafeMutableBufferPointer<Int64>,
+      _ numbers: UnsafeMutableBufferPointer<Int64>, _ bytes: UnsafeRawBufferPointer
+    ) {
+      var offset = 0
+      func copy(_ part: ValueCell) {
+        let text = UnsafeRawBufferPointer(rebasing: bytes[part.arenaRange])
+        UnsafeMutableRawBufferPointer(rebasing: output[offset..<offset + text.count])
+          .copyMemory(from: text)
+        offset += text.count
+      }
+      var next = 0
+      for index in indexes {
+        let index = Int(index)
+        copy(parts[index])
+        if digits[index] > 0 {
+          var rest = numbers[next]
+          next += 1
+          let end = offset + width(of: rest, atLeast: digits[index])
+          for place in (offset..<end).reversed() {
+            output[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+          }
+          offset = end
+        }
+        copy(parts[digits.count + index])
+      }
+    }
+
+    /// How many digits a number has, filled up with zeros.
+    private func width(of number: Int64, atLeast least: Int64) -> Int {
+      var digits: Int64 = 1
+      var bound: Int64 = 10
+      while number >= bound {
+        digits += 1
+        bound *= 10
+      }
+      return Int(max(digits, least))
+    }
+  }
+}
