@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 
 /// How a rewrite stores large values: deflated, and a version of a text as what has changed since
