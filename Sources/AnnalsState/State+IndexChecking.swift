@@ -31,7 +31,7 @@ extension Table {
       let node = try slot.node()
       for leaf in node.leaves {
         for entry in 0..<leaf.entries.count {
-          let row = leaf.entries.row(entry)
+          let row = leaf.entries.rows[entry]
           var key: ContiguousArray<UInt8> = []
           let presence = try contains(row) ? try appendKey(row, of: index.keys, to: &key) : .none
           count += 1

@@ -105,22 +105,17 @@ final class IndexLeaf: @unchecked Sendable {
 
   init(_ entries: LeafEntries) { self.entries = entries }
 
-  convenience init(_ entries: IndexEntries, form: IndexForm) {
-    self.init(LeafEntries(entries, form: form))
-  }
+  convenience init(_ entries: IndexEntries) { self.init(LeafEntries(entries)) }
 
   /// Completes a path by where in the leaf a key belongs.
   @inline(__always)
   func seek(_ key: UnsafeRawBufferPointer, _ path: inout IndexPath) {
     let (index, isHeld) = entries.place(of: key)
     path.index = index
-    path.holder = isHeld ? entries.row(index) : nil
+    path.holder = isHeld ? entries.rows[index] : nil
     path.heldLength = isHeld ? entries.range(index).count : 0
     path.leafCount = entries.count
   }
-
-  /// Appends the rows of all entries.
-  func appendRows(to rows: inout [Int64]) { entries.appendRows(0..<entries.count, to: &rows) }
 
   /// Appends the rows of the entries from an index on whose keys are before the bytes, if there
   /// are any. Returns whether these are all from there on.
@@ -128,7 +123,7 @@ final class IndexLeaf: @unchecked Sendable {
     from index: Int, before bytes: UnsafeRawBufferPointer?, to rows: inout [Int64]
   ) -> Bool {
     let end = bytes.map { entries.place(of: $0).index } ?? entries.count
-    if index < end { entries.appendRows(index..<end, to: &rows) }
+    if index < end { rows.append(contentsOf: entries.rows[index..<end]) }
     return end == entries.count
   }
 }
@@ -181,9 +176,9 @@ final class IndexNode: @unchecked Sendable {
   }
 
   /// The node with these entries, at least one.
-  convenience init(_ entries: IndexEntries, form: IndexForm) {
+  convenience init(_ entries: IndexEntries) {
     var builder = GroupBuilder<IndexLeaf>()
-    builder.append(entries, form: form)
+    builder.append(entries)
     self.init(leaves: builder.children, fences: builder.fences)
   }
 }
@@ -220,7 +215,7 @@ final class StoredIndexNode: Sendable {
     guard header.content == form.content, header.entity == entity, header.property == rule,
       header.count == Int(reference.count)
     else { throw source.mismatch(reference) }
-    return loaded.storeIfNil(IndexNode(entries, form: form))
+    return loaded.storeIfNil(IndexNode(entries))
   }
 }
 

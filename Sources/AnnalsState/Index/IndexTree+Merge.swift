@@ -39,9 +39,9 @@ struct IndexMerge {
     if tree.branches.isEmpty {
       var leaves = GroupBuilder<IndexLeaf>()
       if form == .whole, !insertions.hasEqualNeighbours {
-        leaves.append(insertions, form: form)
+        leaves.append(insertions)
       } else {
-        try merge(IndexLeaf(IndexEntries(), form: form), lower: [], upper: nil, into: &leaves)
+        try merge(IndexLeaf(IndexEntries()), lower: [], upper: nil, into: &leaves)
       }
       var slots = GroupBuilder<IndexSlot>()
       IndexMerge.group(leaves, into: &slots)
@@ -142,7 +142,7 @@ extension IndexMerge {
     guard merged.count > 0 else { return }
     leaves.append(
       form == .whole ? merged : merged.trimmed(lower: lower, upper: upper, margin: 1),
-      form: form, fence: lower)
+      fence: lower)
   }
 
   /// The entries without those removed. An entry goes only if its row is that of the removal: a key
@@ -185,8 +185,7 @@ extension IndexMerge {
     // The old entries before are in the result.
     var taken = 0
     var last: Int?
-    let isSparse = old.count > 8 * (insertion - first)
-    var places = InsertionPlaces(old, form: form, isSparse: isSparse)
+    var places = InsertionPlaces(old, isSparse: old.count > 8 * (insertion - first))
     for index in first..<insertion {
       let row = insertions.rows[index]
       let (place, isHeld) = insertions.bytes.withUnsafeBytes {
@@ -223,7 +222,7 @@ extension IndexMerge {
   private func expand(
     _ entries: IndexEntries, for range: Range<Int>
   ) throws(StateFault) -> IndexEntries {
-    let leaf = LeafEntries(entries, form: form)
+    let leaf = LeafEntries(entries)
     var whole: [(index: Int, key: ContiguousArray<UInt8>)] = []
     for index in range {
       let found = insertions.bytes.withUnsafeBytes {

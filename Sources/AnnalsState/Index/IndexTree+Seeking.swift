@@ -12,7 +12,7 @@ struct IndexSpan: Sendable {
   var end: Int { start + leaf.entries.count }
 
   /// The row of the entry at a place within the span.
-  func row(at place: Int) -> Int64 { leaf.entries.row(place - start) }
+  func row(at place: Int) -> Int64 { leaf.entries.rows[place - start] }
 
   /// What the leaf holds of the key of the entry at a place within the span.
   func key(at place: Int) -> ArraySlice<UInt8> {

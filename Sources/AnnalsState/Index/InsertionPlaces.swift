@@ -7,9 +7,9 @@ struct InsertionPlaces {
   private let leaf: LeafEntries?
   private var place = 0
 
-  init(_ entries: IndexEntries, form: IndexForm, isSparse: Bool) {
+  init(_ entries: IndexEntries, isSparse: Bool) {
     self.entries = entries
-    leaf = isSparse ? LeafEntries(entries, form: form) : nil
+    leaf = isSparse ? LeafEntries(entries) : nil
   }
 
   /// The entry whose held bytes begin the key, or else the one that the key stands before.

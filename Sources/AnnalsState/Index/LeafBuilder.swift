@@ -31,12 +31,10 @@ struct GroupBuilder<Child> {
 
 extension GroupBuilder<IndexLeaf> {
   /// Adds entries, in as many leaves as they need. `fence` stands before the first.
-  mutating func append(
-    _ entries: IndexEntries, form: IndexForm, fence: some Collection<UInt8> = []
-  ) {
+  mutating func append(_ entries: IndexEntries, fence: some Collection<UInt8> = []) {
     guard entries.count > 0 else { return }
     if entries.count <= IndexLeaf.maximumCount {
-      append(IndexLeaf(entries, form: form), fence: fence)
+      append(IndexLeaf(entries), fence: fence)
       return
     }
     let leafCount = (entries.count + IndexLeaf.targetCount - 1) / IndexLeaf.targetCount
@@ -46,12 +44,12 @@ extension GroupBuilder<IndexLeaf> {
         var part = IndexEntries()
         part.append(range, of: entries)
         if leaf == 0 {
-          append(IndexLeaf(part, form: form), fence: fence)
+          append(IndexLeaf(part), fence: fence)
         } else {
           let first = UnsafeRawBufferPointer(rebasing: all[entries.range(range.lowerBound)])
           let before = UnsafeRawBufferPointer(rebasing: all[entries.range(range.lowerBound - 1)])
           let length = sharedLength(first, before) + 1
-          append(IndexLeaf(part, form: form), fence: first.prefix(length))
+          append(IndexLeaf(part), fence: first.prefix(length))
         }
       }
     }

@@ -2,27 +2,22 @@ import AnnalsFormat
 import AnnalsModel
 
 /// The entries of a leaf: as `IndexEntries`, but where all keys are equally long, as those of
-/// numbers and dates are, nothing says where each ends; and the rows of whole keys are only at
-/// their ends. So an entry of a date takes 14 bytes, and one of a reference 10.
+/// numbers and dates are, nothing says where each ends. So an entry of a date takes 22 bytes.
 struct LeafEntries: Sendable {
-  /// How many entries there are.
-  private(set) var count: Int
   /// The bytes of the keys, joined.
   private(set) var bytes: ContiguousArray<UInt8>
-  /// The rows; empty where the keys end with them.
-  private var rows: ContiguousArray<Int64>
+  private(set) var rows: ContiguousArray<Int64>
   /// Where each key ends in `bytes`; empty where all are equally long.
   private var ends: ContiguousArray<UInt32>
   /// How long each key is, where all are equally long; otherwise 0.
   private(set) var length: Int
-  /// Whether keys are whole, and so end with the row.
-  private let isWhole: Bool
 
-  init(_ entries: IndexEntries, form: IndexForm) {
-    count = entries.count
+  /// How many entries there are.
+  var count: Int { rows.count }
+
+  init(_ entries: IndexEntries) {
     bytes = entries.bytes
-    isWhole = form == .whole
-    rows = isWhole ? [] : entries.rows
+    rows = entries.rows
     let length = Int(entries.ends.first ?? 0)
     var end: UInt32 = 0
     let isEven = entries.ends.allSatisfy {
@@ -37,8 +32,7 @@ struct LeafEntries: Sendable {
   var whole: IndexEntries {
     var result = IndexEntries()
     result.bytes = bytes
-    result.rows.reserveCapacity(count)
-    forEachRow(0..<count) { result.rows.append($0) }
+    result.rows = rows
     result.ends = ends
     if length > 0 { result.ends = evenEnds }
     return result
@@ -58,33 +52,6 @@ struct LeafEntries: Sendable {
   func range(_ index: Int) -> Range<Int> {
     if length > 0 { return index * length..<(index + 1) * length }
     return (index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])
-  }
-
-  /// The row of an entry.
-  @inline(__always)
-  func row(_ index: Int) -> Int64 {
-    isWhole ? bytes.withUnsafeBytes { $0.row(before: range(index).upperBound) } : rows[index]
-  }
-
-  /// Calls `body` with the rows of some entries, in order.
-  @inline(__always)
-  func forEachRow(_ some: Range<Int>, _ body: (Int64) -> Void) {
-    if some.isEmpty { return }
-    guard isWhole else { return rows[some].forEach(body) }
-    bytes.withUnsafeBytes { bytes in
-      if length == 0 { return some.forEach { body(bytes.row(before: Int(ends[$0]))) } }
-      let first = (some.lowerBound + 1) * length
-      for end in stride(from: first, through: some.upperBound * length, by: length) {
-        body(bytes.row(before: end))
-      }
-    }
-  }
-
-  /// Appends the rows of some entries, in order.
-  func appendRows(_ some: Range<Int>, to result: inout [Int64]) {
-    guard isWhole else { return result.append(contentsOf: rows[some]) }
-    result.reserveCapacity(result.count + some.count)
-    forEachRow(some) { result.append($0) }
   }
 
   /// Whether any key has more than so many bytes. O(1) where all are equally long.
@@ -191,15 +158,14 @@ struct LeafEntries: Sendable {
   /// Removes one entry.
   mutating func remove(_ index: Int) {
     let range = range(index)
-    count -= 1
     bytes.close(range, spare: LeafEntries.spareCount * range.count)
-    if !isWhole { rows.close(at: index, spare: LeafEntries.spareCount) }
+    rows.close(at: index, spare: LeafEntries.spareCount)
     if length > 0 { return }
     ends.close(at: index, spare: LeafEntries.spareCount)
     for other in index..<ends.count { ends[other] -= UInt32(range.count) }
   }
 
-  /// Inserts another entry before the one at this index. A whole key ends with the row.
+  /// Inserts another entry before the one at this index.
   mutating func insert(_ key: UnsafeRawBufferPointer, row: Int64, at index: Int) {
     if length > 0, key.count != length {
       ends = evenEnds
@@ -209,8 +175,7 @@ struct LeafEntries: Sendable {
     key.withMemoryRebound(to: UInt8.self) {
       bytes.insert($0, at: start, spare: LeafEntries.spareCount * key.count)
     }
-    if !isWhole { rows.insert(row, at: index, spare: LeafEntries.spareCount) }
-    count += 1
+    rows.insert(row, at: index, spare: LeafEntries.spareCount)
     if length > 0 { return }
     ends.insert(UInt32(start), at: index, spare: LeafEntries.spareCount)
     for other in index..<ends.count { ends[other] += UInt32(key.count) }
@@ -220,11 +185,65 @@ struct LeafEntries: Sendable {
   private static let spareCount = 16
 }
 
-extension UnsafeRawBufferPointer {
-  /// The row that a whole key ends with, whose bytes end here.
-  @inline(__always)
-  fileprivate func row(before end: Int) -> Int64 {
-    let head = loadUnaligned(fromByteOffset: end - IndexEntries.rowLength, as: UInt32.self)
-    return (Int64(head.bigEndian) << 8 | Int64(self[end - 1])) + 1
+extension ContiguousArray where Element: BitwiseCopyable {
+  /// Takes some elements out. Keeps no more memory than for twice the others and `spare`.
+  fileprivate mutating func close(_ range: Range<Int>, spare: Int) {
+    let rest = count - range.upperBound
+    withUnsafeMutableBufferPointer { all in
+      guard let start = all.baseAddress else { return }
+      (start + range.lowerBound).update(from: start + range.upperBound, count: rest)
+    }
+    removeLast(range.count)
+    trim(spare)
+  }
+
+  /// As the other form, of one element.
+  fileprivate mutating func close(at place: Int, spare: Int) {
+    let rest = count - place - 1
+    withUnsafeMutableBufferPointer { all in
+      guard let start = all.baseAddress else { return }
+      (start + place).update(from: start + place + 1, count: rest)
+    }
+    removeLast()
+    trim(spare)
+  }
+
+  /// Keeps no more memory than for twice the elements and `spare`.
+  private mutating func trim(_ spare: Int) {
+    guard capacity > 2 * (count + spare) else { return }
+    let all = self
+    self = []
+    reserveCapacity(all.count)
+    append(contentsOf: all)
+  }
+
+  /// Puts elements before the one at a place. An array that must grow gets memory for `spare` more,
+  /// and not for twice as many.
+  fileprivate mutating func insert(
+    _ others: UnsafeBufferPointer<Element>, at place: Int, spare: Int
+  ) {
+    let rest = count - place
+    if capacity < count + others.count { reserveCapacity(count + others.count + spare) }
+    // They are behind the others until those are moved.
+    append(contentsOf: others)
+    if rest == 0 { return }
+    withUnsafeMutableBufferPointer { all in
+      guard let start = all.baseAddress, let new = others.baseAddress else { return }
+      (start + place + others.count).update(from: start + place, count: rest)
+      (start + place).update(from: new, count: others.count)
+    }
+  }
+
+  /// Puts an element before the one at a place.
+  fileprivate mutating func insert(_ other: Element, at place: Int, spare: Int) {
+    let rest = count - place
+    if capacity == count { reserveCapacity(count + 1 + spare) }
+    append(other)
+    if rest == 0 { return }
+    withUnsafeMutableBufferPointer { all in
+      guard let start = all.baseAddress else { return }
+      (start + place + 1).update(from: start + place, count: rest)
+      start[place] = other
+    }
   }
 }

@@ -106,13 +106,13 @@ package struct BoxSearch: Sendable {
     var rows: [Int64] = []
     rows.reserveCapacity(most)
     for slot in nodes {
-      for leaf in try slot.node().leaves { leaf.appendRows(to: &rows) }
+      for leaf in try slot.node().leaves { rows.append(contentsOf: leaf.entries.rows) }
     }
     for (leaf, isInside) in leaves {
       if isInside {
-        leaf.appendRows(to: &rows)
+        rows.append(contentsOf: leaf.entries.rows)
       } else {
-        try leaf.forEachEntry(in: box) { rows.append(leaf.entries.row($0)) }
+        try leaf.forEachEntry(in: box) { rows.append(leaf.entries.rows[$0]) }
       }
     }
     return rows

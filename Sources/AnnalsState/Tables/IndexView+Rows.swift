@@ -51,7 +51,7 @@ extension IndexView {
     try index.tree.forEachLeaf(in: read) { span in
       let (entries, start) = (span.leaf.entries, span.start)
       let some = max(0, read.lowerBound - start)..<min(entries.count, read.upperBound - start)
-      entries.appendRows(some, to: &rows)
+      rows.append(contentsOf: entries.rows[some])
       guard !shape.isUnique, !mayBeCut else { return }
       // Nothing shorter than a text's limit is cut.
       mayBeCut = entries.hasKey(longerThan: KeyBytes.textLimit)
