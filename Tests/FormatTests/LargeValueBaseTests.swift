@@ -178,9 +178,15 @@ import Testing
     for wrong in [payload(5, base, basedOn: (5, base)), payload(5, base, basedOn: (6, base))] {
       #expect(throws: DecodeFault.self) { _ = try read([wrong]) }
     }
-    // One that is too long.
-    let long = [UInt8](repeating: 1, count: FormatLimits.largeValuePieceLength + 1)
-    #expect(throws: DecodeFault.self) { _ = try read([payload(7, long, basedOn: (5, long))]) }
+    // One that is too long, alone and with its base.
+    let long = [UInt8](repeating: 1, count: (4 << 20) + 1)
+    #expect(throws: DecodeFault.self) { _ = try read([payload(7, long, basedOn: (5, base))]) }
+    let half = Array(long.prefix(2 << 20))
+    #expect(try read([payload(7, half, basedOn: (5, half)), payload(5, half)]).count == half.count)
+    let more = half + [1]
+    #expect(throws: DecodeFault.self) {
+      _ = try read([payload(7, more, basedOn: (5, half)), payload(5, half)])
+    }
     // Bytes that are not made are never taken for the value's.
     try based.withUnsafeBytes {
       let stored = try LargeValueCodec.decode($0)

@@ -1729,7 +1729,7 @@ class File:
         self.retention, self.retention_at = (None, None), {}
         self.tombstones, last_tombstone = {}, 0
         piece = None
-        self.depths, self.pieces = {}, set()
+        self.chains, self.pieces = {}, set()
         parts = None
         first_value = None
         number = self.base
@@ -1754,11 +1754,12 @@ class File:
                 need(piece[0] == value and piece[1] == total and len(piece[2]) == start, "a piece of large value %d at %d" % (value, at))
                 data = section(c)
                 if base:
-                    need(base < value and not lost and not frame.flags & 2 and total <= 1048576, "a base of large value %d" % value)
+                    need(base < value and not lost and not frame.flags & 2, "a base of large value %d" % value)
                     need(self.large_values.get(base, (0, None))[1] is not None, "large value %d is based on %d, which is not there" % (value, base))
                     need(base not in self.pieces, "large value %d is based on %d, which is in pieces" % (value, base))
-                    self.depths[value] = self.depths.get(base, 1) + 1
-                    need(self.depths[value] <= 32, "large value %d is based on too many" % value)
+                    count, length = self.chains.get(base, (1, len(self.large_values[base][1])))
+                    self.chains[value] = (count + 1, length + total)
+                    need(count < 32 and length + total <= 4194304, "large value %d is based on too much" % value)
                     data = made_from(data, self.large_values[base][1])
                 piece[2].extend(data)
                 c.finish("a piece of a large value")

@@ -5,7 +5,9 @@ import AnnalsModel
 /// FORMAT.md, "Large values".
 package struct LargeValueChain {
   /// The most values of which each but the first is based on the one before it.
-  package static let maximumLength = 32
+  package static let maximumCount = 32
+  /// The most bytes that they have together: making one value takes no more.
+  package static let maximumLength: UInt64 = 4 << 20
 
   /// The pieces from the value's own to one without a base.
   private var pieces: [LargeValuePiece]
@@ -24,13 +26,14 @@ package struct LargeValueChain {
     guard piece.number == missing, piece.base != nil || piece.isWhole else {
       throw .invalid(at: 0, reason: "a base that is not one whole value")
     }
-    guard pieces.count < LargeValueChain.maximumLength else {
-      throw .invalid(at: 0, reason: "more bases of bases than there can be")
-    }
     pieces.append(piece)
+    guard pieces.count <= LargeValueChain.maximumCount,
+      pieces.reduce(0, { $0 + $1.totalLength }) <= LargeValueChain.maximumLength
+    else { throw .invalid(at: 0, reason: "more bases of bases than there can be") }
   }
 
-  /// The value's piece with its bytes; nothing is missing. Memory: two values, and the steps.
+  /// The value's piece with its bytes; nothing is missing. Memory: two values, and the steps. O(the
+  /// bytes of all).
   package func made() throws(DecodeFault) -> LargeValuePiece {
     guard let first = pieces.last, pieces.count > 1 else { return pieces[0] }
     var bytes = first.withBytes { ContiguousArray($0) }

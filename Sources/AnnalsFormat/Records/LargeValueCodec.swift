@@ -133,7 +133,7 @@ package enum LargeValueCodec {
       part.extensions = try ExtensionArea.read(&reader)
     }
     if let base = part.base {
-      let isShort = part.totalLength <= UInt64(FormatLimits.largeValuePieceLength)
+      let isShort = part.totalLength <= LargeValueChain.maximumLength
       guard base < part.number, isShort, !part.isLost else {
         throw reader.invalid("a base where there can be none")
       }

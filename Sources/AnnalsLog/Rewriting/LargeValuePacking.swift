@@ -7,8 +7,9 @@ import AnnalsModel
 struct LargeValuePacking: ~Copyable {
   /// Values are written once and read often.
   private var deflate = Deflate(level: 6)
-  /// Of the values of one piece that were written: how many are below each, one based on the other.
-  private var depths: [UInt64: UInt8] = [:]
+  /// Of the values of one piece that were written: how many there are from each to one without a
+  /// base, and how many bytes they have together.
+  private var chains: [UInt64: (count: UInt8, length: UInt32)] = [:]
 
   /// The payload for a piece of the file that `view` shows; nil if the one that it has can stay. A
   /// value of one piece may be based on `base`, if that was written before. Throws if a base cannot
@@ -60,12 +61,14 @@ struct LargeValuePacking: ~Copyable {
   }
 
   private func admits(_ base: UInt64, for piece: LargeValuePiece) -> Bool {
-    guard base < piece.number, let depth = depths[base] else { return false }
-    return Int(depth) + 1 < LargeValueChain.maximumLength
+    guard base < piece.number, let chain = chains[base] else { return false }
+    return Int(chain.count) < LargeValueChain.maximumCount
+      && UInt64(chain.length) + piece.totalLength <= LargeValueChain.maximumLength
   }
 
   private mutating func note(_ piece: LargeValuePiece, basedOn base: UInt64?) {
-    depths[piece.number] = base.flatMap { depths[$0] }.map { $0 + 1 } ?? 0
+    let chain = base.flatMap { chains[$0] } ?? (0, 0)
+    chains[piece.number] = (chain.count + 1, chain.length + UInt32(clamping: piece.totalLength))
   }
 }
 
