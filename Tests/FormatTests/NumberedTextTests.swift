@@ -66,6 +66,22 @@ struct NumberedTextTests {
     try expectSame((0..<200).map { $0 % 9 == 0 ? "" : "no. \($0)" }, layout: 3)
   }
 
+  /// Zeros in front are part of a text, also behind one of the same pattern without.
+  @Test func zerosInFrontStay() throws {
+    let zeros = ["n 007", "n 0", "n 00", "n 7", "n 0007", "n 70", "n 000"]
+    let numbers = (1...200).map { "n \($0 * 7_919 % 100_003)" }
+    for place in [0, 1, 50, 193] {
+      for zero in zeros {
+        var texts = numbers
+        texts[place] = zero
+        try expectSame(texts, layout: NumberedTextTests.layout)
+      }
+      try expectSame(
+        Array(numbers[..<place] + zeros + numbers[(place + 7)...]), layout: NumberedTextTests.layout
+      )
+    }
+  }
+
   @Test func otherTextsAreAsTheyWere() throws {
     for texts in [
       (0..<500).map { number in "\(number.hashed) \(number.hashed &+ 1) words" },

@@ -83,15 +83,19 @@ extension NumberedTexts {
       arena.append(contentsOf: repeatElement(0, count: total))
       arena.withUnsafeMutableBytes { arena in
         bytes.withUnsafeBytes { bytes in
-          fill(UnsafeMutableRawBufferPointer(rebasing: arena[start...]), indexes, numbers, bytes)
+          fill(
+            UnsafeMutableRawBufferPointer(rebasing: arena[start...]), cells, indexes, numbers, bytes
+          )
         }
       }
       return true
     }
 
+    /// Writes the texts, whose lengths the cells have.
     private func fill(
-      _ output: UnsafeMutableRawBufferPointer, _ indexes: UnsafeMutableBufferPointer<Int64>,
-      _ numbers: UnsafeMutableBufferPointer<Int64>, _ bytes: UnsafeRawBufferPointer
+      _ output: UnsafeMutableRawBufferPointer, _ cells: UnsafeMutableBufferPointer<ValueCell>,
+      _ indexes: UnsafeMutableBufferPointer<Int64>, _ numbers: UnsafeMutableBufferPointer<Int64>,
+      _ bytes: UnsafeRawBufferPointer
     ) {
       var offset = 0
       func copy(_ part: ValueCell) {
@@ -101,20 +105,23 @@ extension NumberedTexts {
         offset += text.count
       }
       var next = 0
-      for index in indexes {
-        let index = Int(index)
+      for text in cells.indices {
+        let index = Int(indexes[text])
+        let suffix = parts[digits.count + index]
+        let end = offset + Int(cells[text].length) - Int(suffix.length)
         copy(parts[index])
         if digits[index] > 0 {
-          var rest = numbers[next]
+          var rest = UInt64(bitPattern: numbers[next])
           next += 1
-          let end = offset + width(of: rest, atLeast: digits[index])
-          for place in (offset..<end).reversed() {
-            output[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+          var place = end
+          while place > offset {
+            place -= 1
+            output[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
           }
           offset = end
         }
-        copy(parts[digits.count + index])
+        copy(suffix)
       }
     }
 

@@ -10,6 +10,13 @@ struct NumberedTexts {
     var prefix: Range<Int>
     var suffix: Range<Int>
     var digits: Int
+
+    /// Whether a text of another pattern, whose number may begin with a zero, is of this one, too.
+    func fits(_ other: Pattern, hasZeros: Bool, in arena: UnsafeRawBufferPointer) -> Bool {
+      (digits == other.digits || digits == 1 && other.digits > 1 && !hasZeros)
+        && NumberedTexts.areSame(prefix, other.prefix, arena)
+        && NumberedTexts.areSame(suffix, other.suffix, arena)
+    }
   }
 
   /// Which digits of a text are its number.
@@ -54,6 +61,7 @@ struct NumberedTexts {
     indexes.reserveCapacity(cells.count)
     numbers.reserveCapacity(cells.count)
     var table = PatternTable()
+    var last = 0
     for cell in cells {
       let range = cell.arenaRange
       guard range.count <= NumberedTexts.longest else { return nil }
@@ -63,23 +71,26 @@ struct NumberedTexts {
         prefix: range.lowerBound..<range.lowerBound + digits.lowerBound,
         suffix: range.lowerBound + digits.upperBound..<range.upperBound, digits: digits.count)
       let hasZeros = digits.count > 1 && text[digits.lowerBound] == UInt8(ascii: "0")
-      let hash = NumberedTexts.hash(pattern, in: arena)
-      var place = table.place(of: pattern, hash, among: patterns, in: arena)
-      if place == nil, digits.count > 1, !hasZeros {
-        // As many digits as it has, or as few as it needs.
-        pattern.digits = 1
-        place = table.place(of: pattern, hash, among: patterns, in: arena)
+      // Mostly it is that of the text before.
+      if patterns.isEmpty || !patterns[last].fits(pattern, hasZeros: hasZeros, in: arena) {
+        let hash = NumberedTexts.hash(pattern, in: arena)
+        var place = table.place(of: pattern, hash, among: patterns, in: arena)
+        if place == nil, digits.count > 1, !hasZeros {
+          // As many digits as it has, or as few as it needs.
+          pattern.digits = 1
+          place = table.place(of: pattern, hash, among: patterns, in: arena)
+        }
+        if place == nil {
+          guard (patterns.count + 1) * 4 <= cells.count, table.add(hash) else { return nil }
+          patterns.append(pattern)
+        }
+        last = place ?? patterns.count - 1
       }
-      if let place {
-        indexes.append(Int64(place))
-      } else {
-        guard (patterns.count + 1) * 4 <= cells.count else { return nil }
-        indexes.append(Int64(patterns.count))
-        guard table.add(hash) else { return nil }
-        patterns.append(pattern)
-      }
+      indexes.append(Int64(last))
       if digits.isEmpty { continue }
-      numbers.append(text[digits].reduce(Int64(0)) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) })
+      var number: Int64 = 0
+      for place in digits { number = number &* 10 &+ Int64(text[place] &- UInt8(ascii: "0")) }
+      numbers.append(number)
     }
     guard numbers.count >= cells.count / 4 * 3 else { return nil }
   }
@@ -89,15 +100,19 @@ struct NumberedTexts {
     let isDigit = { (byte: UInt8) in byte &- UInt8(ascii: "0") < 10 }
     switch choice {
     case .first:
-      guard let start = text.firstIndex(where: isDigit) else { return nil }
+      var start = 0
+      while start < text.count, !isDigit(text[start]) { start += 1 }
+      if start == text.count { return nil }
       var end = start + 1
       while end < text.count, end - start < mostDigits, isDigit(text[end]) { end += 1 }
       return start..<end
     case .last:
-      guard let last = text.lastIndex(where: isDigit) else { return nil }
-      var start = last
-      while start > 0, last - start < mostDigits - 1, isDigit(text[start - 1]) { start -= 1 }
-      return start..<last + 1
+      var end = text.count
+      while end > 0, !isDigit(text[end - 1]) { end -= 1 }
+      if end == 0 { return nil }
+      var start = end - 1
+      while start > 0, end - start < mostDigits, isDigit(text[start - 1]) { start -= 1 }
+      return start..<end
     }
   }
 
@@ -120,8 +135,7 @@ struct NumberedTexts {
         let place = Int(slots[slot])
         let other = patterns[place]
         if hashes[place] == hash, other.digits == pattern.digits,
-          NumberedTexts.areSame(other.prefix, pattern.prefix, arena),
-          NumberedTexts.areSame(other.suffix, pattern.suffix, arena)
+          other.fits(pattern, hasZeros: true, in: arena)
         {
           return place
         }

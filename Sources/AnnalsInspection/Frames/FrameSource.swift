@@ -88,7 +88,7 @@ extension FrameSource {
     var chain = LargeValueChain(stored)
     while let base = chain.missing {
       guard let offset = place(base), let frame = try intact(at: offset, kind: .largeValue) else {
-        return .failure(.invalid(at: 0, reason: "a value whose base is not there"))
+        return .failure(.invalid(at: 0, reason: "its base is not there, or damaged"))
       }
       do throws(DecodeFault) {
         try frame.payload.withBytes { bytes throws(DecodeFault) in try chain.add(bytes) }
