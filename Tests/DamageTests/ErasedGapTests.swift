@@ -33,7 +33,7 @@ import Testing
       // So much that the next round is in another block.
       var filler: [ObjectID] = []
       try store.write { tx in
-        for number in 0..<35 {
+        for number in 0..<120 {
           let text = String(repeating: "\(number) ", count: 1_300)
           filler.append(
             try tx.insert("Note", ["id": .string("x\(number)"), "text": .string(text)]))

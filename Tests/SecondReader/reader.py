@@ -976,30 +976,25 @@ class Block:
                 out = c.list(lambda c: (c.u8(), property_set(c)))
                 need(all(k < 3 for k, _ in out), "a shape of kind 3")
                 need(len(set(out)) == len(out), "a shape that occurs twice")
-                return out
+                return out, property_set(c)
 
-            shapes = column(read_shapes)
+            shapes, reused = column(read_shapes)
+            need(set(reused) <= set(properties), "a reused property that is not listed")
             which = column(lambda c: small_run(c, n, 0, len(shapes) - 1, "shapes"))
             need(len(set(which)) == len(shapes), "a shape that does not occur")
             rows = column(lambda c: small_run(c, n, low, low + span, "rows"))
             need(min(rows) == low and max(rows) == low + span, "rows other than the summary's")
             need(sum({1 << k for k, _ in shapes}) == kinds, "kinds other than the summary's")
             need(tuple(sorted({p for _, s in shapes for p in s})) == properties, "properties other than the summary's")
-            before, after = {}, {}
+            columns = {}
             sets = [(k, frozenset(s)) for k, s in shapes]
             for p in properties:
-                nb = sum(1 for w in which if sets[w][0] != 0 and p in sets[w][1])
-                na = sum(1 for w in which if sets[w][0] != 2 and p in sets[w][1])
-                if nb:
-                    before[p] = iter(column(lambda c: value_column(c, nb)))
-                if na:
-                    after[p] = iter(column(lambda c: value_column(c, na)))
+                uses = [(at, sets[w][0]) for at, w in enumerate(which) if p in sets[w][1]]
+                columns[p] = iter(self.values(column, uses, p in reused, rows, [sets[w][0] for w in which]))
             changes = []
             for w, row in zip(which, rows):
                 kind, listed = shapes[w]
-                changes.append((kind, number, row, [
-                    (p, next(before[p]) if kind != 0 else None, next(after[p]) if kind != 2 else None)
-                    for p in listed]))
+                changes.append((kind, number, row, [(p, *next(columns[p])) for p in listed]))
             per_entity.append(iter(changes))
         c.finish("a block record")
         ordered = [next(per_entity[place]) for place in places]
@@ -1010,6 +1005,43 @@ class Block:
                 self.first + i, times[i], who[i], where[i], openings[i], details[i],
                 ordered[at:at + counts[i]]))
             at += counts[i]
+
+
+    def values(self, column, uses, is_reused, rows, kinds):
+        """The values before and after of a property in the changes that list it; None where there is none."""
+        sources = {}  # of the values before that earlier changes tell: the change, None for null
+        if is_reused:
+            latest = {}  # of each row: the latest change that lists the property or is an insert
+            listing = dict(uses)
+            for change, (row, kind) in enumerate(zip(rows, kinds)):
+                if change in listing and kind != 0 and row in latest:
+                    earlier = latest[row]
+                    if earlier not in listing:
+                        sources[change] = None
+                    elif listing[earlier] != 2:
+                        sources[change] = earlier
+                if change in listing or kind == 0:
+                    latest[row] = change
+        nb = sum(1 for change, kind in uses if kind != 0 and change not in sources)
+        na = sum(1 for _, kind in uses if kind != 2)
+        if nb:
+            before = iter(column(lambda c: value_column(c, nb)))
+        elif any(kind != 0 for _, kind in uses):
+            column(lambda c: None)
+        if na:
+            after = iter(column(lambda c: value_column(c, na)))
+        told, out = {}, []
+        for change, kind in uses:
+            old = None
+            if kind != 0:
+                source = sources.get(change, -1)
+                if is_reused:
+                    met("reused value", 0 if source is None else 2 if source == -1 else 1)
+                old = next(before) if source == -1 else None if source is None else told[source]
+            new = next(after) if kind != 2 else None
+            told[change] = new
+            out.append((old, new))
+        return out
 
 
 # ---------------------------------------------------------------------------------- chunks of state

@@ -51,7 +51,7 @@ import Testing
     var random = SeededRandom(seed: 34)
     let head: Int64 = 321
     for number in 2...head {
-      let text = (0..<94).map { _ in String(random.next() | 1 << 60, radix: 16) }.joined()
+      let text = (0..<250).map { _ in String(random.next() | 1 << 60, radix: 16) }.joined()
       try store.note("n\(number)", text: text)
     }
     let texts = try store.texts()

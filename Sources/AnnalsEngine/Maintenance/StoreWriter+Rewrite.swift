@@ -74,7 +74,8 @@ extension StoreWriter {
       let images = saving?.imagesOfWorking() ?? []
       try AnnalsError.translating { try writeAlone { try $0.renewCheckpoint(saving: images) } }
     }
-    let plan = RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace)
+    var plan = RewritePlan(base: .keep, checkpoint: !smallest, destination: .replace)
+    plan.packing = smallest ? .smallest : .small
     guard let summary = try rewrite(plan, of: log.view, under: claim) else { return nil }
     return RewriteSummary(
       bytesBefore: before,

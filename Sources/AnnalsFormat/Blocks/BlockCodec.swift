@@ -14,14 +14,17 @@ package enum BlockCodec {
   /// transaction is a part (part > 0 or continued), that part. At most
   /// `FormatLimits.maximumChanges` transactions and changes and
   /// `FormatLimits.maximumPropertyChanges` properties; each change's properties rise by number.
-  package static func encode(_ batch: ChangeBatch, into bytes: inout ContiguousArray<UInt8>) {
+  /// Columns are deflated with this level.
+  package static func encode(
+    _ batch: ChangeBatch, into bytes: inout ContiguousArray<UInt8>, level: Int32 = 1
+  ) {
     precondition(
       batch.transactions.count <= FormatLimits.maximumChanges
         && batch.changes.count <= FormatLimits.maximumChanges
         && batch.properties.count <= FormatLimits.maximumPropertyChanges,
       "a block has a limit")
     var encoder = BlockEncoder(batch)
-    encoder.encode(batch, into: &bytes)
+    encoder.encode(batch, into: &bytes, level: level)
   }
 
   /// Appends the block's transactions to the batch. `isContinued` is the frame's flag. If it

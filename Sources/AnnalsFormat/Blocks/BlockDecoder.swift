@@ -9,7 +9,7 @@ package struct BlockDecoder: ~Copyable {
   private var positions = Scratch<UInt32>()
   private var cells = Scratch<ValueCell>()
   /// Which of the entity's cells are edits; empty while none is.
-  private var edits: ContiguousArray<Bool> = []
+  var edits: ContiguousArray<Bool> = []
 
   package init() {}
 
@@ -149,6 +149,7 @@ package struct BlockDecoder: ~Copyable {
     let count = entity.changeCount
     var column = ByteReader(try columns.read(&reader))
     let shapes = try BlockShape.decode(&column, limit: count)
+    let reused = try PropertyVector.decode(&column, limit: entity.properties.count)
     try column.expectEnd()
     try check(shapes, of: entity, &reader)
     let numbers = integers.reserve(count * 2)
@@ -182,8 +183,14 @@ package struct BlockDecoder: ~Copyable {
     layout.placeColumns()
     let cells = cells.reserve(layout.cellCount)
     edits.removeAll(keepingCapacity: true)
-    for column in layout.columns where !column.isEmpty {
-      try decodeValues(&reader, into: cells, column, arena: &batch.arena)
+    if reused.isEmpty {
+      for column in layout.columns where !column.isEmpty {
+        try decodeValues(&reader, into: cells, column, arena: &batch.arena)
+      }
+    } else {
+      try decodeColumns(
+        &reader, into: cells, layout, reusing: reused, of: entity, shapeOf, rows,
+        arena: &batch.arena)
     }
     // Even for none the standard library would write a count, of 0, to the empty array that all
     // threads share.
@@ -223,7 +230,7 @@ package struct BlockDecoder: ~Copyable {
   }
 
   /// Reads one column of values into its place among the entity's.
-  private mutating func decodeValues(
+  mutating func decodeValues(
     _ reader: inout ByteReader, into all: UnsafeMutableBufferPointer<ValueCell>,
     _ column: Range<Int>, arena: inout ContiguousArray<UInt8>
   ) throws(DecodeFault) {

@@ -81,9 +81,11 @@ struct BlockEncoder: ~Copyable {
   }
 
   /// Appends the block.
-  mutating func encode(_ batch: ChangeBatch, into bytes: inout ContiguousArray<UInt8>) {
+  mutating func encode(
+    _ batch: ChangeBatch, into bytes: inout ContiguousArray<UInt8>, level: Int32
+  ) {
     summary.encode(into: &bytes)
-    var deflate = Deflate()
+    var deflate = Deflate(level: level)
     encodeTransactions(batch, into: &bytes, with: &deflate)
     appendIntegers(ordinals, to: &bytes, with: &deflate)
     for ordinal in summary.entities.indices {
@@ -130,9 +132,6 @@ struct BlockEncoder: ~Copyable {
   ) {
     let entity = summary.entities[ordinal]
     let shapes = shapeTables[ordinal].shapes
-    raw.removeAll(keepingCapacity: true)
-    BlockShape.encode(shapes, into: &raw)
-    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
     let numbers = integers.reserve(entity.changeCount * 2)
     let shapeOfEach = UnsafeMutableBufferPointer(rebasing: numbers[..<entity.changeCount])
     let rows = UnsafeMutableBufferPointer(rebasing: numbers[entity.changeCount...])
@@ -144,17 +143,25 @@ struct BlockEncoder: ~Copyable {
       rows[next] = change.row
       firsts[next] = change.firstProperty
     }
+    var layout = BlockLayout(shapes, entity.properties)
+    for shape in shapeOfEach { layout.use(Int(shape)) }
+    layout.placeColumns()
+    let unknown = unknownSlots(of: entity, layout, shapeOfEach, rows, firsts, batch)
+    raw.removeAll(keepingCapacity: true)
+    BlockShape.encode(shapes, into: &raw)
+    let reused = zip(entity.properties, unknown).lazy.filter { $0.1 != nil }.map(\.0)
+    PropertyVector.encode(ContiguousArray(reused), into: &raw)
+    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
     for run in [shapeOfEach, rows] {
       raw.removeAll(keepingCapacity: true)
       IntegerColumn.encode(UnsafeBufferPointer(run), into: &raw)
       raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
     }
-    var layout = BlockLayout(shapes, entity.properties)
-    for shape in shapeOfEach { layout.use(Int(shape)) }
-    layout.placeColumns()
     let slots = layout.slots(shapeOfEach, firsts)
     for (column, range) in layout.columns.enumerated() where !range.isEmpty {
-      encode(slots[range], isBefore: column % 2 == 0, batch, into: &bytes, with: &deflate)
+      let isBefore = column % 2 == 0
+      let listed = isBefore ? unknown[column / 2]?[...] ?? slots[range] : slots[range]
+      encode(listed, isBefore: isBefore, batch, into: &bytes, with: &deflate)
     }
   }
 

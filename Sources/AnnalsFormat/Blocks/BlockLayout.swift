@@ -104,9 +104,49 @@ struct BlockLayout {
     next[Int(column)] += 1
   }
 
-  /// Assembles the changes from the values of all columns; `shapeOf` gives the shape of each. Fills
-  /// `run`, which may be uninitialised. Returns false if there are edits (`edits`, empty or one
-  /// flag per cell) on one side only, or in a change that is not an update.
+  /// The changes that list each of the entity's properties, in their order, by the property's
+  /// ordinal; `shapeOf` gives the shape of each change, `firsts` where its run begins.
+  func uses(
+    _ shapeOf: UnsafeMutableBufferPointer<Int64>, _ firsts: some Sequence<UInt32>
+  ) -> ContiguousArray<ContiguousArray<KnownValues.Use>> {
+    var uses = ContiguousArray<ContiguousArray<KnownValues.Use>>(
+      repeating: [], count: columns.count / 2)
+    for (change, (number, first)) in zip(shapeOf, firsts).enumerated() {
+      let shape = shapes[Int(number)]
+      var slot = first
+      for place in places[shape.first..<shape.first + shape.length] {
+        uses[Int(max(place.before, place.after)) / 2].append(
+          KnownValues.Use(change: UInt32(truncatingIfNeeded: change), slot: slot))
+        slot += 1
+      }
+    }
+    return uses
+  }
+
+  /// Where each change's run begins, if they follow one another from 0.
+  func firsts(_ shapeOf: UnsafeMutableBufferPointer<Int64>) -> ContiguousArray<UInt32> {
+    var next = 0
+    return ContiguousArray(
+      shapeOf.lazy.map { number in
+        defer { next += shapes[Int(number)].length }
+        return UInt32(truncatingIfNeeded: next)
+      })
+  }
+
+  /// The kind of each change; `shapeOf` gives its shape.
+  func kinds(_ shapeOf: UnsafeMutableBufferPointer<Int64>) -> ContiguousArray<ChangeKind> {
+    ContiguousArray(shapeOf.lazy.map { shapes[Int($0)].kind })
+  }
+
+  /// A cell that stands for what the property change at a slot of the same run has after it.
+  static func known(at slot: UInt32) -> ValueCell {
+    ValueCell(tag: .null, bits: UInt64(slot), isLarge: true)
+  }
+
+  /// Assembles the changes from the values of all columns, or what stands for them (`known`);
+  /// `shapeOf` gives the shape of each. Fills `run`, which may be uninitialised. Returns false if
+  /// there are edits (`edits`, empty or one flag per cell) on one side only, or in a change that is
+  /// not an update.
   func assemble(
     _ cells: UnsafeMutableBufferPointer<ValueCell>, edits: ContiguousArray<Bool>,
     _ shapeOf: UnsafeMutableBufferPointer<Int64>,
@@ -122,11 +162,17 @@ struct BlockLayout {
             let shape = shapes[Int(number)]
             for place in places[shape.first..<shape.first + shape.length] {
               var sides = 0
+              var before = nextCell(place.before, &next, cells, edits, &sides)
+              if before.isLarge, before.isNull {
+                // Its slot is of an earlier change.
+                let known = run[Int(before.bits)]
+                before = known.after
+                if known.isEdits { sides += 1 }
+              }
               run.initializeElement(
                 at: slot,
                 to: PropertyChange(
-                  property: place.property,
-                  before: nextCell(place.before, &next, cells, edits, &sides),
+                  property: place.property, before: before,
                   after: nextCell(place.after, &next, cells, edits, &sides)))
               if sides > 0 {
                 run[slot].isEdits = true

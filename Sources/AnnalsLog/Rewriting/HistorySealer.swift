@@ -2,18 +2,23 @@ import AnnalsFormat
 import AnnalsFrames
 import AnnalsModel
 
-/// Writes history into the new file of a rewrite: packs small transactions into blocks of about 256
-/// KiB of row form, and copies large ones and whole blocks unchanged.
+/// Writes history into the new file of a rewrite: packs small transactions into blocks, and copies
+/// large ones and whole blocks unchanged, unless these are packed anew, too.
 struct HistorySealer {
-  private let target: RewriteTarget
+  let target: RewriteTarget
   /// The file that is copied from.
   var view: LogView
   /// The transactions to copy: after the first number, up to and including the second.
   private let range: (after: Int64, through: Int64)
   /// Small transactions that wait for a block.
   private var pending = ChangeBatch()
+  /// The length of their details.
+  private var pendingDetails = 0
+  /// The first parts of a large transaction that may become whole again; none after the last part.
+  var parts: [ChangeBatch] = []
+  let packing: HistoryPacking
   /// What is erased from the transactions.
-  private var erasure: HistoryErasure?
+  var erasure: HistoryErasure?
 
   /// A block with a payload of at least this length is copied unchanged.
   private static let wholeBlockLength = 32 << 10
@@ -23,8 +28,9 @@ struct HistorySealer {
 
   init(
     _ target: RewriteTarget, from view: LogView, behind base: RewriteBase, through: Int64,
-    erasing erasure: HistoryErasure? = nil
+    packing: HistoryPacking, erasing erasure: HistoryErasure? = nil
   ) {
+    self.packing = packing
     self.erasure = erasure
     firstLargeValue = base.firstLargeValue
     self.target = target
@@ -57,8 +63,8 @@ struct HistorySealer {
         pending.transactions.removeLast()
         pending.changes.removeSubrange(record.changeRange)
         try copy(gap: gap)
-      } else if pending.isFullPart {
-        try seal()
+      } else {
+        try sealIfFull()
       }
     } else {
       try copy(block: frame, in: walk, numbers: numbers)
@@ -116,12 +122,15 @@ struct HistorySealer {
   private mutating func copy(
     block frame: WalkedFrame, in walk: FrameWalk, numbers: (first: Int64, last: Int64)
   ) throws(LogError) {
-    if frame.header.flags.contains(.continued) || target.isAmidTransaction {
-      return try copy(part: frame, in: walk)
+    if frame.header.flags.contains(.continued) || target.isAmidTransaction || !parts.isEmpty {
+      guard packing.repacksParts, !target.isAmidTransaction else {
+        return try copy(part: frame, in: walk)
+      }
+      return try gather(part: frame, in: walk)
     }
     let isWhole = numbers.first > range.after && numbers.last <= range.through
-    if isWhole, Int(frame.header.payloadLength) >= HistorySealer.wholeBlockLength,
-      !erases(in: frame, walk)
+    if isWhole, !packing.repacksBlocks, !erases(in: frame, walk),
+      Int(frame.header.payloadLength) >= HistorySealer.wholeBlockLength
     {
       // Large values copied for this block stay with the block sealed now: either way they precede
       // the transactions that refer to them.
@@ -140,13 +149,34 @@ struct HistorySealer {
     if batch.transactions.first?.lost != nil {
       return try copy(gap: batch)
     }
-    if pending.isTooMany(with: batch) { try seal() }
+    try makeRoom(for: batch)
     for record in batch.transactions
     where record.number > range.after && record.number <= range.through {
-      pending.append(record, from: batch)
-      try requireOrder(at: frame.offset)
-      if pending.isFullPart { try seal() }
+      try add(record, of: batch, at: frame.offset)
     }
+  }
+
+  /// Adds a transaction to those that wait for a block.
+  mutating func add(
+    _ record: TransactionRecord, of batch: ChangeBatch, at offset: UInt64
+  ) throws(LogError) {
+    pending.append(record, from: batch)
+    try requireOrder(at: offset)
+    try sealIfFull()
+  }
+
+  /// Seals what waits if a block of it and of this batch might not fit into a frame.
+  mutating func makeRoom(for batch: ChangeBatch) throws(LogError) {
+    let details = batch.transactions.reduce(0) { $0 + TransactionCodec.detailsLength(of: $1) }
+    let length = pending.approximateLength + pendingDetails + batch.approximateLength + details
+    if length > FormatLimits.maximumPayload / 2 || pending.isTooMany(with: batch) { try seal() }
+  }
+
+  /// Seals what waits once it is as long as a block.
+  private mutating func sealIfFull() throws(LogError) {
+    guard let record = pending.transactions.last else { return }
+    pendingDetails += TransactionCodec.detailsLength(of: record)
+    if pending.isFull(packing.blockLength - pendingDetails) { try seal() }
   }
 
   /// Whether anything of a block may be erased, by its summary.
@@ -173,32 +203,12 @@ struct HistorySealer {
     try seal()
   }
 
-  /// Copies one part of a large transaction.
-  private mutating func copy(part frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
-    let summary = try walk.requireSummary(of: frame)
-    var isKept = true
-    if !target.isAmidTransaction {
-      try seal()
-      var batch = ChangeBatch()
-      try walk.decode(frame, into: &batch)
-      isKept = !batch.dropPassingItems()
-      guard let record = batch.transactions.first, record.part == 0 else {
-        throw .damage(at: frame.offset, "a part without its beginning")
-      }
-      target.beginParts(record)
-    }
-    try write(frame, in: walk, asItIs: isKept)
-    try target.absorb(
-      partOf: summary.changeCount, of: summary.entities.map(\.entity),
-      isLast: !frame.header.flags.contains(.continued))
-  }
-
   /// Writes a block or a part unchanged, unless something in it is erased or an item dropped.
-  private mutating func write(
-    _ frame: WalkedFrame, in walk: FrameWalk, asItIs isKept: Bool
+  mutating func write(
+    _ frame: WalkedFrame, in walk: FrameWalk, asItIs isKept: Bool, anew isAnew: Bool = false
   ) throws(LogError) {
     target.beginUnit()
-    guard !isKept || erases(in: frame, walk) else {
+    guard !isKept || isAnew || erases(in: frame, walk) else {
       return try walk.withPayload(of: frame) { payload throws(LogError) in
         try target.append(kind: .block, flags: frame.header.flags, payload: payload)
       }
@@ -208,7 +218,7 @@ struct HistorySealer {
     _ = batch.dropPassingItems()
     for record in batch.transactions { erasure?.erase(record, in: &batch) }
     try target.append(flags: frame.header.flags) {
-      BlockCodec.encode(batch, into: &$0)
+      BlockCodec.encode(batch, into: &$0, level: packing.level)
       return .block
     }
   }
@@ -217,9 +227,10 @@ struct HistorySealer {
   mutating func seal() throws(LogError) {
     guard !pending.transactions.isEmpty else { return }
     target.beginUnit()
-    try target.append { pending.encode(into: &$0) }
+    try target.append { pending.encode(into: &$0, level: packing.level) }
     try target.absorb(pending)
     pending.removeAll()
+    pendingDetails = 0
   }
 }
 

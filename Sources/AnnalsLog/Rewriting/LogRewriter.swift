@@ -87,7 +87,8 @@ package final class LogRewriter {
       erasure?.keep(base.largeValuesOfState)
       point = base.start
       sealer = HistorySealer(
-        target, from: view, behind: base, through: plan.through ?? .max, erasing: erasure)
+        target, from: view, behind: base, through: plan.through ?? .max, packing: plan.packing,
+        erasing: erasure)
       if plan.checkpoint, let newest = view.tables.checkpoint, newest.number > base.number,
         newest.number <= plan.through ?? .max,
         newest.offset != generation.header.baseCheckpointOffset

@@ -28,6 +28,8 @@ package struct RewritePlan {
   package var through: Int64?
   /// Whether to carry over the newest checkpoint.
   package var checkpoint: Bool
+  /// How the history is packed.
+  package var packing = HistoryPacking.fast
   package var destination: Destination
   /// The clock for consumers' leases: tombstones are kept for blocking consumers that have not read
   /// them. Nil to keep none.

@@ -178,11 +178,12 @@ extension LogState {
 
 extension ChangeBatch {
   /// The approximate length of the row form.
-  fileprivate var approximateLength: Int { changes.count * 6 + properties.count * 8 + arena.count }
+  var approximateLength: Int { changes.count * 6 + properties.count * 8 + arena.count }
 
   /// Encodes the batch as the payload of a frame, in place of what was there: by row if it is one
-  /// small transaction that is whole, else by column. Returns the frame's kind.
-  func encode(into payload: inout ContiguousArray<UInt8>) -> FrameKind {
+  /// small transaction that is whole, else by column, deflated with this level. Returns the
+  /// frame's kind.
+  func encode(into payload: inout ContiguousArray<UInt8>, level: Int32 = 1) -> FrameKind {
     payload.removeAll(keepingCapacity: true)
     if transactions.count == 1, transactions[0].part == 0, !transactions[0].isContinued,
       approximateLength <= 4 * FormatLimits.rowFormLimit
@@ -191,13 +192,16 @@ extension ChangeBatch {
       if payload.count <= FormatLimits.rowFormLimit { return .transaction }
       payload.removeAll(keepingCapacity: true)
     }
-    BlockCodec.encode(self, into: &payload)
+    BlockCodec.encode(self, into: &payload, level: level)
     return .block
   }
 
   /// Whether the batch has reached the length of one part.
-  var isFullPart: Bool {
-    approximateLength >= FormatLimits.partTarget
+  var isFullPart: Bool { isFull(FormatLimits.partTarget) }
+
+  /// Whether the batch has reached so many bytes of row form, or nearly a frame's limits.
+  func isFull(_ length: Int) -> Bool {
+    approximateLength >= length
       || changes.count >= FormatLimits.maximumChanges / 2
       || properties.count >= FormatLimits.maximumPropertyChanges / 2
   }
