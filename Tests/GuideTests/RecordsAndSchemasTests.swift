@@ -1,4 +1,5 @@
 import Annals
+import AnnalsTestSupport
 import Foundation
 import Testing
 
@@ -114,8 +115,52 @@ private struct Invoice: Record {
     Property("due", \.due).indexed())
 }
 
+private struct Scan: Record {
+  var title: String
+  var image: Data?
+  static let entity = RecordEntity(
+    "Scan", Scan.init, Property("title", \.title), Property("image", \.image))
+}
+
+private struct ScanTitle: Record {
+  var title: String
+  static let entity = RecordEntity("Scan", ScanTitle.init, Property("title", \.title))
+}
+
 /// The code of *Records and schemas*.
 @Suite struct RecordsAndSchemasTests {
+  private struct Checksum {
+    var count = 0
+    mutating func update(_ bytes: UnsafeRawBufferPointer) { count += bytes.count }
+  }
+
+  @Test func valuesOfManyMegabytes() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("map")
+    try Data(repeating: 7, count: 3_000_000).write(to: folder.url("map"))
+    let store = try Store(.memory, records: Scan.self)
+    var checksum = Checksum()
+    let scan = try store.write { tx in
+      let scan = try tx.insert(Scan(title: "Map", image: nil))
+      try tx.set(\.image, of: scan, from: ByteInput(contentsOf: path))
+      return scan
+    }
+    if let image = try store.snapshot().bytes(\.image, of: scan) {
+      print(image.count)  // reads nothing
+      let head = try image.read(0..<16)
+      try image.forEachPiece { piece in checksum.update(piece) }
+      print(head.count)
+    }
+    for scan in try store.snapshot().objects(of: ScanTitle.self) { print(scan.title) }
+    #expect(checksum.count == 3_000_000)
+    let change = try #require(try store.transaction(store.token.number).changes.first)
+    #expect(try change.as(Scan.self)?.bytesAfter(\.image)?.count == 3_000_000)
+    // The record type without the image leaves it alone.
+    let titles = try store.snapshot().objects(of: ScanTitle.self)
+    try store.write { tx in try tx.set(\ScanTitle.title, of: titles[0], to: "Plan") }
+    #expect(try store.snapshot().bytes(\.image, of: scan)?.count == 3_000_000)
+  }
+
   @Test func deleteRulesAndInverses() throws {
     let store = try Store(.memory, records: Trip.self, Stop.self)
     let japan = try store.write { tx in

@@ -1,4 +1,5 @@
 import AnnalsEngine
+import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
@@ -153,6 +154,10 @@ private struct StoredLargeValues: LargeValueSink {
 
   func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> {
     try source.bytes(of: value)
+  }
+
+  func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor? {
+    try source.cursor(of: value)
   }
 
   func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue {

@@ -110,7 +110,7 @@ public struct RecordWriter {
       let before = try base.pointee.value(layout.entity, editor.row, column.property)
       return [try editor.value(of: column.property), before]
     }
-    return try largeValues.value(of: ContiguousArray(bytes), tag: tag, reusing: known)
+    return try largeValues.value(of: bytes, tag: tag, reusing: known)
   }
 
   private mutating func put(_ objects: [ObjectID], _ column: RecordColumn) {

@@ -101,8 +101,8 @@ struct ChangeValidation {
     if change.after.tag.isDecimalOrDay { hasDecimalOrDay = true }
     // A required attribute without a value reads as its default.
     if change.after.isNull, allowsMissing || attribute.defaultValue != nil { return }
-    let value = try value(change.after, in: batch)
     let isUnique = rules.isUnique(change.property)
+    let value = try value(change.after, of: attribute, isUnique, in: batch)
     if let rule = attribute.violation(of: value, isUnique: isUnique) {
       add(rules, entry, change.property, rule, value)
     }
@@ -161,9 +161,14 @@ struct ChangeValidation {
     }
   }
 
-  private func value(_ cell: ValueCell, in batch: ChangeBatch) throws(AnnalsError) -> Value {
+  /// The value; a large one is read only if a rule looks at its bytes.
+  private func value(
+    _ cell: ValueCell, of attribute: Attribute, _ isUnique: Bool, in batch: ChangeBatch
+  ) throws(AnnalsError) -> Value {
     let value = batch.arena.withUnsafeBytes { cell.value(in: $0) }
     guard case .large(let reference) = value else { return value }
+    let hasRules = isUnique || attribute.isUnique || !attribute.validation.isEmpty
+    if !hasRules, reference.tag != .json { return value }
     return Value(bytes: try largeValues.bytes(of: reference), tag: reference.tag)
   }
 

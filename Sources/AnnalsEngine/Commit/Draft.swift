@@ -164,11 +164,11 @@ package struct Draft {
     _ bytes: ContiguousArray<UInt8>, _ tag: ValueTag, in property: PropertyNumber,
     of object: ObjectReference
   ) throws(AnnalsError) -> Value {
-    let (entity, row) = (object.entity, object.row)
-    let known = try AnnalsError.translating {
-      [try reader.state.value(entity, row, property), try base.value(entity, row, property)]
-    }
-    return .large(try largeValues.value(of: bytes, tag: tag, reusing: known))
+    let known = try known(property, of: object)
+    return .large(
+      try bytes.withBytes { bytes throws(AnnalsError) in
+        try largeValues.value(of: bytes, tag: tag, reusing: known)
+      })
   }
 
   /// Sets a property in the working state to a value in the stored form.

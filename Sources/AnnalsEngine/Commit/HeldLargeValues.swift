@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
 
@@ -41,6 +42,10 @@ package final class HeldLargeValues: LargeValueSink {
       return try stored.withLock { $0 }.bytes(of: value)
     }
     return held.withLock { $0[Int(value.number - HeldLargeValues.firstNumber)] }
+  }
+
+  package func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor? {
+    try HeldLargeValues.holds(value) ? nil : stored.withLock { $0 }.cursor(of: value)
   }
 
   /// Whether a value of a draft is held in memory, and not in the store.

@@ -46,8 +46,11 @@ extension BlameLine: CustomStringConvertible {
 }
 
 extension StoreVersion {
-  /// Who last set or cleared each property of an object, as of a transaction. As `Store.blame`.
-  package func blame(_ object: ObjectID, at number: Int64) throws(AnnalsError) -> Blame {
+  /// Who last set or cleared each property of an object, as of a transaction. As `Store.blame`;
+  /// without `readingLargeValues`, these are references.
+  package func blame(
+    _ object: ObjectID, at number: Int64, readingLargeValues: Bool = true
+  ) throws(AnnalsError) -> Blame {
     try object.requireOwn(store)
     let reader = try reader(
       at: number, withOnly: [ObjectReference(entity: object.entity, row: object.row)])
@@ -55,14 +58,14 @@ extension StoreVersion {
       version: self, after: view.base, through: number, condition: .touches(object)
     ).reversed()
     var walk = BlameWalk(object, in: reader.state.schema)
-    if let stored = try reader.object(object) {
+    if let stored = try reader.object(object, readingLargeValues: false) {
       walk.values = stored.values
       walk.isFound = true
     }
     var cursor = try wanted.makeCursor()
     while !walk.isOver, let transaction = try cursor.next() { walk.apply(transaction) }
     guard walk.isFound else { throw .objectNotFound(object, in: reader.state.schema, of: store) }
-    let lines = try walk.lines(LogLargeValues(view))
+    let lines = try walk.lines(readingLargeValues ? LogLargeValues(view) : nil)
     return Blame(lines, deletion: walk.deletion)
   }
 }
@@ -124,8 +127,8 @@ private struct BlameWalk {
     return entity.propertyNumber(named: name) != nil
   }
 
-  /// The lines, with the bytes of large values.
-  func lines(_ largeValues: any LargeValueSource) throws(AnnalsError) -> [BlameLine] {
+  /// The lines, with the bytes of large values if there is a source of them.
+  func lines(_ largeValues: (any LargeValueSource)?) throws(AnnalsError) -> [BlameLine] {
     var lines: [(number: PropertyNumber, line: BlameLine)] = []
     func add(_ number: PropertyNumber, _ value: Value) {
       let name = entity?.propertyName(number) ?? "#\(number)"
@@ -133,7 +136,7 @@ private struct BlameWalk {
         (number, BlameLine(property: name, value: value, transaction: found[number]?.transaction)))
     }
     for (number, value) in values {
-      guard case .large(let large) = value, let bytes = try largeValues.bytesLeft(of: large) else {
+      guard case .large(let large) = value, let bytes = try largeValues?.bytesLeft(of: large) else {
         add(number, value)
         continue
       }

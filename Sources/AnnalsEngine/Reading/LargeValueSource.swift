@@ -1,5 +1,7 @@
 import AnnalsFormat
+import AnnalsLog
 import AnnalsModel
+import AnnalsStorage
 
 /// Reads the bytes of large values (over 4 KiB).
 package protocol LargeValueSource: Sendable {
@@ -17,6 +19,9 @@ package protocol LargeValueSource: Sendable {
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(AnnalsError)
 
+  /// A cursor before the first piece of the value; nil if its bytes are in memory.
+  func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor?
+
   /// Whether it is that of a pending state, which may break rules until it is saved.
   var isPending: Bool { get }
 }
@@ -24,11 +29,31 @@ package protocol LargeValueSource: Sendable {
 extension LargeValueSource {
   package var isPending: Bool { false }
 
+  package func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor? { nil }
+
   package func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(AnnalsError) {
+    try withPieces(of: value, in: 0..<value.length, body)
+  }
+
+  /// As `withPieces(of:_:)`, for a range of the value, which has it. Reads and checks only the
+  /// pieces that have bytes of it; the whole is checked if the range is the whole.
+  package func withPieces(
+    of value: LargeValue, in range: Range<UInt64>, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws(AnnalsError) {
+    if var cursor = try cursor(of: value) {
+      return try AnnalsError.translating { try cursor.forEachPiece(in: range, body) }
+    }
     let bytes = try bytes(of: value)
-    do { try bytes.withUnsafeBytes(body) } catch { throw AnnalsError.translated(error) }
+    do {
+      try bytes.withUnsafeBytes { bytes in
+        let part = bytes[Int(range.lowerBound)..<Int(range.upperBound)]
+        try body(UnsafeRawBufferPointer(rebasing: part))
+      }
+    } catch {
+      throw AnnalsError.translated(error)
+    }
   }
 
   /// As `withPieces(of:_:)`, but throws what `body` throws as it is, and returns false if the bytes
@@ -75,19 +100,83 @@ extension LargeValueSource {
 package protocol LargeValueSink: LargeValueSource {
   /// Stores the bytes of a new large value.
   func add(_ bytes: ContiguousArray<UInt8>, tag: ValueTag) throws(AnnalsError) -> LargeValue
+
+  /// Stores a large value of `length` bytes, which `next` hands out in pieces of the count that it
+  /// is asked for; or returns one of those that the property has or had, if its bytes are the same.
+  ///
+  /// Throws what `next` throws; then nothing of the value is left.
+  func add(
+    length: UInt64, tag: ValueTag, reusing known: [Value],
+    _ next: (Int) throws -> UnsafeRawBufferPointer
+  ) throws -> LargeValue
+
+  /// A file for bytes whose count is not known before the last; nil if they are held in memory.
+  func makeSpool() throws(AnnalsError) -> SpoolFile?
 }
 
 extension LargeValueSink {
+  /// Gathers the bytes in memory.
+  package func add(
+    length: UInt64, tag: ValueTag, reusing known: [Value],
+    _ next: (Int) throws -> UnsafeRawBufferPointer
+  ) throws -> LargeValue {
+    var bytes: ContiguousArray<UInt8> = []
+    while UInt64(bytes.count) < length {
+      let left = length - UInt64(bytes.count)
+      bytes.append(contentsOf: try next(Int(min(left, UInt64(FormatLimits.largeValuePieceLength)))))
+    }
+    let stored = try bytes.withBytes { bytes throws(AnnalsError) in
+      try self.stored(bytes, tag, among: known)
+    }
+    return try stored ?? add(bytes, tag: tag)
+  }
+
+  package func makeSpool() throws(AnnalsError) -> SpoolFile? { nil }
+
   /// The large value for these bytes: one of those that the property has or had, if its bytes are
   /// the same, or a new one. So setting a value to what it was is no change.
   package func value(
-    of bytes: ContiguousArray<UInt8>, tag: ValueTag, reusing known: [Value]
+    of bytes: UnsafeRawBufferPointer, tag: ValueTag, reusing known: [Value]
   ) throws(AnnalsError) -> LargeValue {
-    let checksum = bytes.withUnsafeBytes { Checksum.crc32($0) }
+    if let stored = try stored(bytes, tag, among: known) { return stored }
+    var done = 0
+    return try AnnalsError.translating {
+      try add(length: UInt64(bytes.count), tag: tag, reusing: []) { count in
+        defer { done += count }
+        return UnsafeRawBufferPointer(rebasing: bytes[done..<done + count])
+      }
+    }
+  }
+
+  /// The known value with these bytes; nil if none has them.
+  private func stored(
+    _ bytes: UnsafeRawBufferPointer, _ tag: ValueTag, among known: [Value]
+  ) throws(AnnalsError) -> LargeValue? {
+    if known.isEmpty { return nil }
+    let checksum = Checksum.crc32(bytes)
     for case .large(let stored) in known
     where stored.tag == tag && stored.length == UInt64(bytes.count) && stored.checksum == checksum {
-      if try bytesLeft(of: stored) == bytes { return stored }
+      if try holds(bytes, stored) { return stored }
     }
-    return try add(bytes, tag: tag)
+    return nil
+  }
+
+  /// Whether a stored value has these bytes, of which it has as many; false if it was lost.
+  private func holds(
+    _ bytes: UnsafeRawBufferPointer, _ value: LargeValue
+  ) throws(AnnalsError) -> Bool {
+    var done = 0
+    var isSame = true
+    do throws(AnnalsError) {
+      try withPieces(of: value) { piece in
+        let part = UnsafeRawBufferPointer(rebasing: bytes[done..<done + piece.count])
+        isSame = isSame && part.hasSameBytes(as: piece)
+        done += piece.count
+      }
+      return isSame
+    } catch {
+      guard error.code == .lost else { throw error }
+      return false
+    }
   }
 }

@@ -25,18 +25,20 @@ package struct StateReader: Sendable {
   }
 
   /// The object; nil if it does not exist in this state. Throws `.otherStore` if it is one of
-  /// another store.
-  package func object(_ id: ObjectID) throws(AnnalsError) -> DynamicObject? {
+  /// another store. Without `readingLargeValues`, these are references.
+  package func object(
+    _ id: ObjectID, readingLargeValues: Bool = true
+  ) throws(AnnalsError) -> DynamicObject? {
     try id.requireOwn(store)
     guard let entity = state.schema.entity(numbered: id.entity),
       !entity.isRemoved
     else { return nil }
-    return try object(id.row, of: entity)
+    return try object(id.row, of: entity, readingLargeValues: readingLargeValues)
   }
 
   /// The object in this row; nil if the row is empty.
   package func object(
-    _ row: Int64, of entity: Entity, properties: [String]? = nil
+    _ row: Int64, of entity: Entity, properties: [String]? = nil, readingLargeValues: Bool = true
   ) throws(AnnalsError) -> DynamicObject? {
     let exists = try AnnalsError.translating { try state.contains(entity.number, row) }
     guard exists else { return nil }
@@ -45,7 +47,9 @@ package struct StateReader: Sendable {
       if let properties, !properties.contains(where: { $0.hasSameBytes(as: property.name) }) {
         continue
       }
-      let value = try value(of: property) { try state.value(entity.number, row, property.number) }
+      let value = try value(of: property, readingLargeValues) {
+        try state.value(entity.number, row, property.number)
+      }
       if !value.isNull { values.append((property.number, value)) }
     }
     return DynamicObject(
@@ -53,16 +57,16 @@ package struct StateReader: Sendable {
       values: values)
   }
 
-  /// The value of one property with its bytes, or null. For a required attribute that was added
-  /// after the object, its default.
+  /// The value of one property, or null; with its bytes, unless `readingLargeValues` is false. For
+  /// a required attribute that was added after the object, its default.
   func value(
-    of property: ReadableProperty, _ read: () throws -> Value
+    of property: ReadableProperty, _ readingLargeValues: Bool = true, _ read: () throws -> Value
   ) throws(AnnalsError) -> Value {
     let stored = try AnnalsError.translating(read)
     switch stored {
     case .null: return property.impliedDefault ?? .null
     // A lost large value stays a reference, so that the rest of the object can be read.
-    case .large: return try largeValues.complete(stored) ?? stored
+    case .large: return readingLargeValues ? try largeValues.complete(stored) ?? stored : stored
     case .object(let reference):
       return try isDangling(reference) ? .null : stored
     default: return stored

@@ -99,10 +99,8 @@ extension StoreVersion: LargeValueSource {
     try LogLargeValues(view).bytes(of: value)
   }
 
-  package func withPieces(
-    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
-  ) throws(AnnalsError) {
-    try LogLargeValues(view).withPieces(of: value, body)
+  package func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor? {
+    try LogLargeValues(view).cursor(of: value)
   }
 }
 
@@ -137,9 +135,7 @@ package struct LogLargeValues: LargeValueSource {
     try AnnalsError.translating { try view.bytes(of: value) }
   }
 
-  package func withPieces(
-    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
-  ) throws(AnnalsError) {
-    try AnnalsError.translating { try view.withPieces(of: value, body) }
+  package func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor? {
+    try AnnalsError.translating { try view.cursor(of: value) }
   }
 }

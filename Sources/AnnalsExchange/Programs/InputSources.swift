@@ -3,7 +3,7 @@ import AnnalsStorage
 import Foundation
 
 /// A source of bytes that reads a file.
-final class StoredBytes: ByteSource {
+final class FileOfInput: ByteSource {
   private let file: any StorageFile
   /// The length of the file when it was opened.
   let size: UInt64

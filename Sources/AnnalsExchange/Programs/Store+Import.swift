@@ -40,7 +40,7 @@ extension Store {
     from input: String, to path: String, in fileSystem: any FileSystem, schema: Schema? = nil,
     environment: StoreEnvironment = .system, progress: (ExchangeProgress) throws -> Void = { _ in }
   ) throws -> ImportSummary {
-    let source = try StoredBytes(input, in: fileSystem)
+    let source = try FileOfInput(input, in: fileSystem)
     let new = try NewStore(at: path, in: fileSystem)
     let lines = HistoryImport(
       UnpackingSource(source), into: new.location, options: .deferred, environment: environment)
@@ -81,7 +81,7 @@ extension Store {
     from input: String, infersSchema: Bool = false,
     progress: (ExchangeProgress) throws -> Void = { _ in }
   ) throws -> ImportSummary {
-    let source = try StoredBytes(input, in: fileSystemOfCopies)
+    let source = try FileOfInput(input, in: fileSystemOfCopies)
     return try `import`(UnpackingSource(source), infersSchema) {
       try $0.readAll(of: source, called: input, after: nil, progress)
     }
@@ -121,7 +121,7 @@ extension HistoryImport {
   /// Imports all lines. `source` gives the progress; nil if unknown. The message of an error names
   /// the input and ends with `rest`, or, if that is nil, with how many transactions stay.
   fileprivate func readAll(
-    of source: StoredBytes?, called name: String, after rest: String?,
+    of source: FileOfInput?, called name: String, after rest: String?,
     _ progress: (ExchangeProgress) throws -> Void
   ) throws {
     while try readNext(of: source, called: name, after: rest) {
@@ -131,7 +131,7 @@ extension HistoryImport {
   }
 
   private func readNext(
-    of source: StoredBytes?, called name: String, after rest: String?
+    of source: FileOfInput?, called name: String, after rest: String?
   ) throws -> Bool {
     do {
       return try next()

@@ -8,11 +8,8 @@ extension LogView {
   /// The bytes of a large value, checked. Memory: the value. Throws `largeValueMissing` if the file
   /// does not hold it, `damage` if its bytes have changed.
   package func bytes(of value: LargeValue) throws(LogError) -> ContiguousArray<UInt8> {
-    var result: ContiguousArray<UInt8> = []
-    try withPieces(of: value) { piece in
-      result.append(contentsOf: piece)
-    }
-    return result
+    var cursor = try cursor(of: value)
+    return try cursor.bytes()
   }
 
   /// Calls `body` with each piece of the value in order, at most 1 MiB each. Checks each piece
@@ -21,9 +18,16 @@ extension LogView {
   package func withPieces(
     of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(LogError) {
+    var cursor = try cursor(of: value)
+    while !cursor.isAtEnd { try cursor.withNext(body) }
+  }
+
+  /// A cursor before the first piece of the value. Throws `largeValueMissing` if the file does not
+  /// hold it.
+  package func cursor(of value: LargeValue) throws(LogError) -> LargeValueCursor {
     let entry = try tables.largeValue(value.number, in: file)
     guard let entry, entry.length == value.length else { throw .largeValueMissing(value.number) }
-    try file.withPieces(of: value, at: entry.offset, tables, body)
+    return LargeValueCursor(value, at: entry.offset, in: file, tables)
   }
 }
 
@@ -40,35 +44,6 @@ extension LogTables {
 }
 
 extension LogGeneration {
-  /// Calls `body` with each piece of the large value whose first frame is at `offset`. The tables
-  /// tell where the value is that it may be made from.
-  func withPieces(
-    of value: LargeValue, at offset: UInt64, _ tables: LogTables,
-    _ body: (UnsafeRawBufferPointer) throws -> Void
-  ) throws(LogError) {
-    var offset = offset
-    var pieces = LargeValueAssembly(value)
-    var isLast = false
-    while !isLast {
-      let frame = try frame(at: offset, kind: .largeValue)
-      let isEmpty = try frame.payload.withBytes { bytes throws(LogError) -> Bool in
-        let part = try piece(bytes, at: offset, tables)
-        guard !part.isLost else { throw .largeValueLost(value.number) }
-        guard pieces.add(part) else {
-          throw .damage(at: offset, "the piece of another large value")
-        }
-        try wrapping { try part.withBytes(body) }
-        return part.count == 0
-      }
-      isLast = !frame.header.flags.contains(.continued)
-      guard isLast || !isEmpty else { throw .damage(at: offset, "an empty piece of a large value") }
-      offset += frame.header.frameLength
-    }
-    guard pieces.isWhole, pieces.checksum == value.checksum else {
-      throw .damage(at: offset, "a large value is not what was stored")
-    }
-  }
-
   /// The piece of a large value in a payload, its bytes made from those of its base if it has one.
   /// Valid as long as the payload.
   func piece(

@@ -32,40 +32,6 @@ extension LogFile {
     state.transaction = OpenTransaction()
   }
 
-  /// Appends a large value to the transaction, before its first part. Writes it in pieces of 1 MiB,
-  /// without a copy in memory.
-  ///
-  /// Throws `storage` if there is no space: then nothing of the value is left, and the transaction
-  /// may go on without it. Throws `outcomeUnknown` if a write failed.
-  package func appendLargeValue(
-    _ bytes: UnsafeRawBufferPointer, tag: ValueTag
-  ) throws(LogError) -> LargeValue {
-    try withOpenState { (state) throws(LogError) in
-      let standing = state.standing
-      do throws(LogError) {
-        return LargeValue(
-          tag: tag, number: try state.appendLargeValue(bytes), length: UInt64(bytes.count),
-          checksum: Checksum.crc32(bytes))
-      } catch {
-        if case .storage = error { try state.rollBack(to: standing) }
-        throw error
-      }
-    }
-  }
-
-  /// The bytes of a large value that the open transaction has appended.
-  package func pendingBytes(of value: LargeValue) throws(LogError) -> ContiguousArray<UInt8> {
-    let found = try withOpenState { (state) throws(LogError) in
-      try state.writeFrames()
-      let largeValues = state.transaction?.largeValues ?? []
-      return (state.generation, largeValues.last { $0.number == value.number }, state.tables)
-    }
-    guard let entry = found.1 else { throw .largeValueMissing(value.number) }
-    var result: ContiguousArray<UInt8> = []
-    try found.0.withPieces(of: value, at: entry.offset, found.2) { result.append(contentsOf: $0) }
-    return result
-  }
-
   /// Sets what the transaction contains besides its changes, before its first part. Throws
   /// `detailsTooLarge` if that exceeds 4 MiB: then abort.
   package func describe(_ draft: TransactionEnvelope) throws(LogError) {

@@ -7,46 +7,32 @@ extension LogState {
   /// How many bytes of frames are gathered before they are written.
   static var writeLength: Int { 256 << 10 }
 
-  /// Appends a large value in pieces; returns its number.
-  mutating func appendLargeValue(_ bytes: UnsafeRawBufferPointer) throws(LogError) -> UInt64 {
-    let number = beginLargeValue(length: UInt64(bytes.count))
-    var start = 0
-    repeat {
-      let count = min(bytes.count - start, FormatLimits.largeValuePieceLength)
-      let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
-      try appendLargeValuePiece(
-        LargeValuePiece(
-          number: number, totalLength: UInt64(bytes.count), start: UInt64(start), bytes: piece),
-        isLast: start + count == bytes.count)
-      start += count
-    } while start < bytes.count
-    return number
-  }
-
-  private mutating func beginLargeValue(length: UInt64) -> UInt64 {
-    guard let transaction, transaction.parts.count == 0 else {
-      preconditionFailure("large values come before a transaction's first part")
+  /// Begins a large value, whose pieces follow; returns its number.
+  mutating func beginLargeValue(length: UInt64) -> UInt64 {
+    guard let transaction, transaction.parts.count == 0, !transaction.isWithinLargeValue else {
+      preconditionFailure("large values come one by one, before a transaction's first part")
     }
     let number =
       (transaction.largeValues.last?.number).map { $0 + 1 } ?? tables.nextLargeValueNumber
-    self.transaction?.largeValues.append(
+    transaction.largeValues.append(
       LargeValueEntry(number: number, offset: frames.offset, length: length))
+    transaction.isWithinLargeValue = true
     return number
   }
 
-  private mutating func appendLargeValuePiece(_ part: LargeValuePiece, isLast: Bool)
-    throws(LogError)
-  {
+  /// Appends a piece of the large value that was begun last.
+  mutating func appendLargeValuePiece(_ part: LargeValuePiece, isLast: Bool) throws(LogError) {
     if frames.bytes.count >= LogState.writeLength { try writeFrames() }
     appendFrame(.largeValue, FrameFlags(isContinued: !isLast)) {
       LargeValueCodec.encode(part, into: &$0)
     }
+    if isLast { transaction?.isWithinLargeValue = false }
   }
 
   /// Fills in the transaction's record, and assigns numbers to names and openings. Throws
   /// `detailsTooLarge`; then the transaction still has no record.
   mutating func describe(_ draft: TransactionEnvelope, own: Opening?) throws(LogError) {
-    guard transaction?.parts.count == 0 else {
+    guard let transaction, transaction.parts.count == 0, !transaction.isWithinLargeValue else {
       preconditionFailure("a transaction is described before its first part")
     }
     var record = TransactionRecord(number: tables.head.number + 1, timestamp: draft.timestamp)
@@ -68,10 +54,10 @@ extension LogState {
     guard length <= FormatLimits.maximumDetailsLength else {
       throw .detailsTooLarge(length: length, limit: FormatLimits.maximumDetailsLength)
     }
-    transaction?.record = record
-    transaction?.detailsLength = length
-    transaction?.recordsOwnOpening = recordsOwnOpening
-    transaction?.features = features.contains(draft.features) ? .none : draft.features
+    transaction.record = record
+    transaction.detailsLength = length
+    transaction.recordsOwnOpening = recordsOwnOpening
+    transaction.features = features.contains(draft.features) ? .none : draft.features
   }
 
   private mutating func number(

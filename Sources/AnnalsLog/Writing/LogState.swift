@@ -211,6 +211,7 @@ extension LogState {
     }
     let count = transaction?.largeValues.count ?? 0
     transaction?.largeValues.removeLast(count - standing.largeValueCount)
+    transaction?.isWithinLargeValue = false
   }
 
   /// Poisons the log after a failed write or sync: removes what was not acknowledged, as far as

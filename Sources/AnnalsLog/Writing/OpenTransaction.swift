@@ -42,6 +42,8 @@ final class OpenTransaction: @unchecked Sendable {
   @exclusivity(unchecked) var detailsLength = 0
   /// The large values written so far.
   @exclusivity(unchecked) var largeValues: [LargeValueEntry] = []
+  /// Whether pieces of the last of them are missing.
+  @exclusivity(unchecked) var isWithinLargeValue = false
   /// The parts that were appended, and whether the last was.
   @exclusivity(unchecked) var parts = TransactionParts()
   @exclusivity(unchecked) var isComplete = false

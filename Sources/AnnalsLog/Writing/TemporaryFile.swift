@@ -93,6 +93,18 @@ struct TemporaryFile {
     file.close()
   }
 
+  /// Removes the name, and hands the file over to hold bytes behind its stamp.
+  func withoutName() throws(LogError) -> SpoolFile {
+    do throws(StorageError) {
+      try fileSystem.remove(path)
+    } catch {
+      file.close()
+      throw .storage(error)
+    }
+    file.unlock()
+    return SpoolFile(file, from: UInt64(FormatLimits.blockLength))
+  }
+
   private func removeName() {
     try? fileSystem.remove(path)
     try? fileSystem.syncDirectory(of: path)
@@ -162,6 +174,12 @@ extension LogFile {
   /// The path of a scratch store whose newest state is to become the base of the store at `path`.
   package static func scratchPath(for path: String) -> String { path + ".base" }
 
+  /// The path for which a spool is made, one of a few.
+  static func spoolPath(for path: String, _ number: Int) -> String { "\(path).spool\(number)" }
+  /// How many spools can be made in the same moment.
+  static let spoolNames = 2
+  static let mostSpoolTries = 1_000
+
   /// Removes what a dead creator left at `scratchPath(for:)`. Throws `busy` if its creator lives,
   /// `occupied` if another file is there.
   package static func clearScratch(
@@ -186,5 +204,10 @@ extension LogFile {
     _ = try Leftover.clear(
       TemporaryFile.path(for: scratch), of: scratch, known: nil, in: fileSystem)
     _ = try Leftover.clearScratch(scratch, of: path, in: fileSystem)
+    for number in 0..<LogFile.spoolNames {
+      let spool = LogFile.spoolPath(for: path, number)
+      _ = try Leftover.clear(
+        TemporaryFile.path(for: spool), of: spool, known: nil, in: fileSystem)
+    }
   }
 }

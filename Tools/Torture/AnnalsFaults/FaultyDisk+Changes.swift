@@ -3,10 +3,13 @@ import SystemPackage
 
 // Changes of one file, and syncs.
 extension FaultyDisk {
-  /// The number of bytes that still fit on the disk.
+  /// The number of bytes that still fit on the disk. A file without a name takes space as long as
+  /// it is open.
   private var freeSpace: UInt64 {
-    let used = Set(names.values).reduce(UInt64(0)) { sum, number in
-      sum + UInt64(files[number]?.visible.count ?? 0)
+    let named = Set(names.values)
+    let used = files.reduce(UInt64(0)) { sum, file in
+      let takesSpace = file.value.openCount > 0 || named.contains(file.key)
+      return takesSpace ? sum + UInt64(file.value.visible.count) : sum
     }
     return settings.capacity > used ? settings.capacity - used : 0
   }
