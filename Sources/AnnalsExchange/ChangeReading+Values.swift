@@ -38,10 +38,10 @@ extension ChangeReading {
     return found
   }
 
-  /// Adds an attribute of the value's type and returns its number.
+  /// Adds an attribute of the value's type and returns it.
   func addAttribute(
     _ name: ContiguousArray<UInt8>, _ value: Value, _ plan: EntityPlan, _ reader: JSONReader
-  ) throws -> PropertyNumber {
+  ) throws -> Attribute {
     let text = String(decoding: name, as: UTF8.self)
     guard !keepsSchema else {
       let names = current(plan.entity).readableProperties.map(\.name)
@@ -52,7 +52,7 @@ extension ChangeReading {
     let added = try transaction.draft.append(
       Attribute(text, AttributeType(inferredFrom: value)), to: plan.entity.number)
     plan.add(added)
-    return added.number
+    return added
   }
 
   /// The references of a relationship's member; nil if a target does not exist (yet).

@@ -18,7 +18,7 @@ final class ChangeReading {
   let keepsSchema: Bool
   var plans = EntityPlans()
   /// Relationships to objects that are not inserted yet.
-  private var deferred: [(ObjectReference, Relationship, Value)] = []
+  var deferred: [(ObjectReference, Relationship, Value)] = []
 
   init(_ transaction: WriteTransaction, keepsSchema: Bool) {
     self.transaction = transaction
@@ -48,7 +48,7 @@ final class ChangeReading {
   }
 
   /// The members of a change that identify its object.
-  private struct Head {
+  struct Head {
     var kind: ChangeKind?
     var entity: ContiguousArray<UInt8>?
     var id: Value?
@@ -162,80 +162,6 @@ final class ChangeReading {
     )
   }
 
-  /// Returns the value. An erased value makes the file announce the feature.
-  private func erasable(_ value: Value) -> Value {
-    if value.isErased { transaction.draft.origin.features.formUnion(.erasure) }
-    return value
-  }
-
-  /// Notes an erased value that an update sets, which may have been erased before.
-  private func noteErased(_ property: PropertyNumber, _ head: Head) throws {
-    guard head.kind == .update, let object = head.object else { return }
-    try transaction.draft.noteErasedAgain(object, property)
-  }
-
-  /// Reads the object of values and sets them.
-  private func set(_ head: Head, _ reader: JSONReader, _ token: JSONToken) throws {
-    guard token == .beginObject else { throw reader.fault("`set` is not an object") }
-    guard let object = head.object, let name = head.entity,
-      let plan = plans.plan(named: name, in: transaction.schema)
-    else {
-      preconditionFailure("incomplete head")
-    }
-    var seen = NumberSet()
-    while try reader.next() == .key {
-      let property = reader.text
-      let value = try reader.next()
-      let number: PropertyNumber
-      switch plan.find(property) {
-      case .attribute(let attribute, let written):
-        number = attribute.number
-        if let large = try largeValue(value, of: attribute, written: written, object, reader) {
-          try transaction.draft.set(object, number, to: large)
-          break
-        }
-        let found = try erasable(reader.value(value, written: written ?? attribute.type))
-        let fitting = try fit(found, written, attribute, plan, reader)
-        if head.kind == .insert, attribute.number == plan.keyAttribute?.number,
-          let id = head.id(for: plan), try plan.key(id, reader) != fitting
-        {
-          throw reader.fault("`id` and `\(attribute.name)` in `set` differ")
-        }
-        try transaction.draft.set(object, number, to: fitting)
-        if fitting.isErased { try noteErased(number, head) }
-      case .relationship(let relationship):
-        number = relationship.number
-        // `{"$row":N}` is the form of a reference.
-        let untagged = reader.untaggedObjects
-        let found = try erasable(reader.value(value))
-        reader.untaggedObjects = untagged
-        if let references = try references(found, relationship, reader) {
-          try transaction.draft.set(object, number, to: references)
-          if references.isErased { try noteErased(number, head) }
-        } else {
-          deferred.append((object, relationship, found))
-        }
-      case nil:
-        // A long text is not copied: the attribute is added for any text, and then has this one.
-        let isLong = value == .string && reader.text.count > LargeValue.threshold
-        let found: Value = try isLong ? .string("") : erasable(reader.value(value))
-        if let reason = growth?.attribute(
-          String(decoding: property, as: UTF8.self), current(plan.entity))
-        {
-          throw reader.fault(reason)
-        }
-        if found.isNull { continue }
-        number = try addAttribute(property, found, plan, reader)
-        try transaction.draft.set(
-          object, number,
-          to: isLong ? transaction.draft.keep(reader.text, .string, in: number, of: object) : found)
-      }
-      guard seen.insert(number) else {
-        throw reader.fault("`set` has two members `\(String(decoding: property, as: UTF8.self))`")
-      }
-    }
-  }
-
   // MARK: - Entities
 
   private func entityPlan(
@@ -292,19 +218,6 @@ final class ChangeReading {
       throw reader.fault("`op` is `\(name)`, which is not insert, update or delete")
     }
     return kind
-  }
-}
-
-/// A set of numbers. Small ones take no heap memory.
-private struct NumberSet {
-  private var small: UInt64 = 0
-  private var large: Set<PropertyNumber> = []
-
-  /// Adds a number; returns whether it is new.
-  mutating func insert(_ number: PropertyNumber) -> Bool {
-    guard number < 64 else { return large.insert(number).inserted }
-    defer { small |= 1 << UInt64(number) }
-    return small & 1 << UInt64(number) == 0
   }
 }
 

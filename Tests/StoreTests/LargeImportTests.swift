@@ -80,4 +80,68 @@ import Testing
     try copy(lines([("text", quoted("short"))]), into: store)
     #expect(try store.snapshot().objects(of: "E").map { $0["text"] } == ["short"])
   }
+
+  /// Longer strings are read, checked and stored in parts, wherever these end.
+  @Test(arguments: [1 << 20 - 1, 1 << 20, 1 << 20 + 1, 1 << 20 + 2, 3 << 20])
+  func longStringsAreReadInParts(length: Int) throws {
+    let store = try Store(.memory, schema: LargeImportTests.schema)
+    let bytes = randomBytes(length, seed: UInt64(length))
+    let text = String(repeating: "f\\u006Fg\\n\\uD83C\\uDF2B🌫é", count: length / 20)
+    let read = String(repeating: "fog\n🌫🌫é", count: length / 20)
+    let plain = String(repeating: "x", count: length)
+    let base64 = Data(bytes).base64EncodedString()
+    let values = [
+      ("text", quoted(text)), ("url", quoted(plain)), ("data", quoted(base64)),
+      ("any", quoted(plain + "\\\\")), ("short", quoted("y")),
+    ]
+    try copy(lines(values), into: store)
+    let object = try #require(try store.snapshot().objects(of: "E").first)
+    #expect(object["text"] == .string(read) && object["url"] == .url(plain))
+    #expect(object["data"] == .data(bytes) && object["any"] == .string(plain + "\\"))
+    #expect(object["short"] == "y")
+    try copy(lines(values, op: "update"), into: store)
+    #expect(try store.transaction(store.token.number).changes.isEmpty)
+    // A line with it can be exported and imported again.
+    var pieces: [Data] = []
+    try store.export { pieces.append($0) }
+    let again = try Store(.memory, schema: LargeImportTests.schema)
+    var iterator = pieces.makeIterator()
+    try again.import { iterator.next() }
+    #expect(
+      try again.snapshot().objects(of: "E").map(\.dictionary)
+        == store.snapshot().objects(of: "E").map(\.dictionary))
+    #expect(try store.verifyHistory() == [] && again.verifyHistory() == [])
+    // An attribute that is inferred from it.
+    let inferred = try Store(.memory, schema: Schema())
+    var line = [lines([("note", quoted(text)), ("short", quoted("x"))])].makeIterator()
+    try inferred.import(infersSchema: true) { line.next() }
+    let made = try #require(try inferred.snapshot().objects(of: "E").first)
+    #expect(made["note"] == .string(read) && made["short"] == "x")
+  }
+
+  /// What is wrong far behind in a long string leaves nothing.
+  @Test(arguments: ["data", "text", "note"])
+  func whatIsWrongInALaterPartIsRefused(property: String) throws {
+    let long = String(repeating: "abcd", count: 1 << 19)
+    for end in ["a", "==a=", "=abc", "é\u{0}", "\\uD800", "\\x"] {
+      let isWrong = property == "data" || end.utf8.contains(0) || end.hasPrefix("\\")
+      guard isWrong else { continue }
+      let store = try Store(.memory, schema: LargeImportTests.schema)
+      var pieces = [lines([(property, quoted(long + end))])].makeIterator()
+      let error = #expect(throws: AnnalsError.self) {
+        try store.import(infersSchema: true) { pieces.next() }
+      }
+      #expect(error?.inputPlace?.line == 1, "\(end) \(error as Any)")
+      #expect(try store.snapshot().count(of: "E") == 0)
+      try copy(lines([("text", quoted("short"))]), into: store)
+      #expect(try store.snapshot().objects(of: "E").map { $0["text"] } == ["short"])
+    }
+    // A line that ends within it.
+    let store = try Store(.memory, schema: LargeImportTests.schema)
+    let error = #expect(throws: AnnalsError.self) {
+      try copy(lines([(property == "note" ? "text" : property, "\"" + long)]), into: store)
+    }
+    #expect(error?.inputPlace?.line == 1)
+    #expect(try store.snapshot().count(of: "E") == 0)
+  }
 }

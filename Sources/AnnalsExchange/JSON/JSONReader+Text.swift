@@ -6,6 +6,8 @@ extension JSONReader {
     // The memory of one long string is not kept for all the short ones behind it.
     text.removeAll(keepingCapacity: text.capacity <= 4 << 20)
     while true {
+      isWithinString = text.count >= partLength
+      if isWithinString { return }
       guard try ensure(1) else { throw endsEarly() }
       let start = position
       var index = position
@@ -28,6 +30,12 @@ extension JSONReader {
       default: try readSequence()
       }
     }
+  }
+
+  /// Replaces `text`, the part of a string that was read last, by the next one.
+  func readNextPart() throws(InputFault) {
+    precondition(isWithinString, "a string has no parts behind its end")
+    try readString()
   }
 
   /// Whether a byte stands for itself in a string: ASCII, no control, quote or backslash.

@@ -1,7 +1,8 @@
 // A streaming JSON reader (RFC 8259).
 //
 // Invariants:
-// - It holds nothing but the current token, whatever the size of the document or of its lines.
+// - It holds nothing but the current token, or a part of it if `partLength` says so, whatever the
+//   size of the document or of its lines.
 // - Nesting and the length of a token are bounded; there is no recursion.
 // - Text must be UTF-8. An unpaired surrogate escape, which has no UTF-8 encoding, is refused.
 // - After a fault the reader must not be used again.
@@ -43,6 +44,11 @@ package final class JSONReader {
 
   /// The current key, string or number, as UTF-8.
   package var text: ContiguousArray<UInt8> = []
+  /// From how many bytes on a string is handed out in parts; set only while a value is read that
+  /// may be long.
+  var partLength = Int.max
+  /// Whether `text` is a part of a string, and `readNextPart` reads the next.
+  var isWithinString = false
   /// The line of the next byte, from 1.
   package private(set) var line = 1
   /// The objects with a single key that begins with `$` which are the form of no value, and were
