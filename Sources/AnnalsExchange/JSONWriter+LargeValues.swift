@@ -4,7 +4,7 @@ import AnnalsModel
 extension JSONWriter {
   /// Writes the value of an attribute; null for a large one whose bytes were lost. A large one is
   /// written as it is read, a piece at a time, and `flush` may take the bytes written so far.
-  mutating func value(
+  package mutating func value(
     _ value: Value, as type: AttributeType, from source: any LargeValueSource,
     _ flush: (inout JSONWriter) throws -> Void
   ) throws {

@@ -3,26 +3,28 @@ import Foundation
 
 /// The text of a large value on its way into a string of JSON, a piece at a time: escaped text, or
 /// base64. The result does not depend on where the pieces end.
-struct LargeValueText {
+package struct LargeValueText {
   private let isData: Bool
   private let escaping: TextEscaping
   /// The bytes that are written with the next piece.
   private var rest: ContiguousArray<UInt8> = []
 
-  init(_ value: LargeValue, _ escaping: TextEscaping) {
+  package init(_ value: LargeValue, _ escaping: TextEscaping) {
     isData = value.tag == .data
     self.escaping = escaping
   }
 
   /// Appends what is complete with the next piece.
-  mutating func append(_ piece: UnsafeRawBufferPointer, to bytes: inout ContiguousArray<UInt8>) {
+  package mutating func append(
+    _ piece: UnsafeRawBufferPointer, to bytes: inout ContiguousArray<UInt8>
+  ) {
     guard !rest.isEmpty else { return appendWhole(piece, &bytes) }
     let whole = rest + piece
     whole.withUnsafeBytes { appendWhole($0, &bytes) }
   }
 
   /// Appends what is left after the last piece.
-  mutating func appendRest(to bytes: inout ContiguousArray<UInt8>) {
+  package mutating func appendRest(to bytes: inout ContiguousArray<UInt8>) {
     let last = rest
     rest = []
     last.withUnsafeBytes { write($0, &bytes) }

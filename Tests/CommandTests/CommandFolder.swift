@@ -11,6 +11,8 @@ struct CommandRun {
   var status: ExitStatus
   var output: String
   var errors: String
+  /// The output as it is.
+  var bytes: [UInt8] = []
 }
 
 /// A temporary folder in which commands run, within the process, with a fixed clock, zone and
@@ -90,7 +92,8 @@ final class CommandFolder {
       $0.hasPrefix("@") ? file(String($0.dropFirst())) : $0.replacing("=@", with: "=" + path + "/")
     }
     let status = AnnalsCommand.execute(expanded, console)
-    return CommandRun(status: status, output: shown(output), errors: shown(errors))
+    return CommandRun(
+      status: status, output: shown(output), errors: shown(errors), bytes: output)
   }
 
   private func shown(_ bytes: [UInt8]) -> String {

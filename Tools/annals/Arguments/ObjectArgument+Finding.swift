@@ -72,7 +72,7 @@ extension ObjectArgument {
     case .row(_, let row):
       let object = ObjectReference(entity: entity.number, row: row)
       let id = ObjectID(store: reader.store, entity: entity.number, row: row)
-      return try reader.object(id) == nil ? nil : object
+      return try reader.object(id, readingLargeValues: false) == nil ? nil : object
     case .key(_, let text):
       guard let attribute = entity.keyAttribute else {
         throw CommandFailure(

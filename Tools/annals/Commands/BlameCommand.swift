@@ -21,7 +21,8 @@ struct BlameCommand: FileCommand {
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store, withOnly: [])
     try console.refuseBeforeFirst(snapshot, at: at, store)
-    let blame = try store.blame(try find(in: snapshot, store), at: snapshot.token)
+    let blame = try store.version.blame(
+      try find(in: snapshot, store), at: snapshot.number, readingLargeValues: false)
     switch format {
     case .text: try writeText(blame, snapshot, store, console)
     case .jsonl: try writeLines(blame, snapshot, console)
@@ -60,7 +61,8 @@ struct BlameCommand: FileCommand {
     }
     if let deletion = blame.deletion { add(deletion, "deleted; before that it had") }
     for line in blame {
-      let value = try text.text(line.value) { () throws(AnnalsError) in snapshot.reader }
+      let shown = try text.values.beginning(of: line.value, in: snapshot.reader)
+      let value = try text.text(shown) { () throws(AnnalsError) in snapshot.reader }
       add(line.transaction, "\(ValueText.plain(line.property)): \(value)")
     }
     let widths = (0..<3).map { column in rows.map { $0[column].cells }.max() ?? 0 }
@@ -80,7 +82,14 @@ struct BlameCommand: FileCommand {
       json.member("property", line.property)
       json.key("value")
       let type = entity?.attribute(named: line.property)?.type ?? .any
-      try json.value(line.value, as: type, in: snapshot.reader)
+      if case .large = line.value {
+        try json.value(line.value, as: type, from: snapshot.reader.largeValues) {
+          try console.output.write($0.bytes)
+          $0.removeBytes()
+        }
+      } else {
+        try json.value(line.value, as: type, in: snapshot.reader)
+      }
       origin(of: line.transaction, in: &json)
       if let deletion = blame.deletion { json.member("deleted", deletion.number) }
       json.endObjectLine()

@@ -41,6 +41,9 @@ struct DiffCommand: FileCommand {
         try json.change(change, explicitRow: false, includesBefore: true) {
           () throws(AnnalsError) in
           state
+        } flush: {
+          try console.output.write($0.bytes)
+          $0.removeBytes()
         }
         json.endLine()
         try console.output.write(json.bytes)

@@ -90,7 +90,7 @@ struct EraseCommand: RewritingCommand {
     }
     let count = try store.history(where: condition).count()
     let newest = try store.version.snapshot(at: store.token.number, withOnly: [])
-    let lives = try newest.reader.object(id) != nil
+    let lives = try newest.reader.object(id, readingLargeValues: false) != nil
     let name = name(of: object, in: store)
     guard properties.isEmpty else {
       let names = properties.map { ValueText.plain($0) }.joined(separator: ", ")

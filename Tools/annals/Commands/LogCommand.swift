@@ -115,6 +115,9 @@ struct LogCommand: FileCommand {
         try json.change(change, explicitRow: false, includesBefore: true) {
           () throws(AnnalsError) in
           try walk.state(at: transaction.number)
+        } flush: {
+          try console.output.write($0.bytes)
+          $0.removeBytes()
         }
         if json.bytes.count >= 1 << 16 {
           try console.output.write(json.bytes)

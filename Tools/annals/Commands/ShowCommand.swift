@@ -68,7 +68,7 @@ struct ShowCommand: FileCommand {
     let now = try store.version.snapshot(
       at: store.token.number,
       withOnly: [ObjectReference(entity: objects[0].entity, row: objects[0].row)])
-    if let stored = try now.object(objects[0]) {
+    if let stored = try now.reader.object(objects[0], readingLargeValues: false) {
       try ObjectText(text).write(stored, now.reader)
     } else {
       try console.output.line("\(ValueText.plain(argument.text)) was deleted")

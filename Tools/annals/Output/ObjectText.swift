@@ -1,4 +1,5 @@
 import Annals
+import AnnalsExchange
 
 /// Formats one object: its name, and below it a line for each property with a value.
 struct ObjectText {
@@ -17,8 +18,35 @@ struct ObjectText {
     }
     let width = properties.map(\.0.cells).max() ?? 0
     for (name, value) in properties {
-      let shown = try text.text(value) { () throws(AnnalsError) in state }
-      try text.output.line("    \(name.padded(right: width))  \(shown)")
+      let label = "    \(name.padded(right: width))  "
+      if try writeWhole(value, label, state.largeValues) { continue }
+      let beginning = try text.values.beginning(of: value, in: state)
+      let shown = try text.text(beginning) { () throws(AnnalsError) in state }
+      try text.output.line(label + shown)
     }
+  }
+
+  /// Writes a text that is still in the file, if all of it is wanted, as it is read; returns false,
+  /// and writes nothing, for other values.
+  private func writeWhole(
+    _ value: Value, _ label: String, _ source: any LargeValueSource
+  ) throws -> Bool {
+    guard case .large(let large) = value, large.tag.isText, text.values.limit == .max else {
+      return false
+    }
+    let quote = large.tag == .string ? "\"" : ""
+    var escaped = LargeValueText(large, quote.isEmpty ? .line : .quoted)
+    var bytes = ContiguousArray((label + quote).utf8)
+    let isThere = try source.forEachPiece(of: large) { piece in
+      escaped.append(piece, to: &bytes)
+      try text.output.write(bytes)
+      bytes.removeAll(keepingCapacity: true)
+    }
+    guard isThere else { return false }
+    escaped.appendRest(to: &bytes)
+    bytes.append(contentsOf: quote.utf8)
+    try text.output.write(bytes)
+    try text.output.line()
+    return true
   }
 }

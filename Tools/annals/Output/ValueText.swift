@@ -32,6 +32,26 @@ struct ValueText {
     }
   }
 
+  /// The value, of which a text that is still in the file is read as far as it is shown.
+  func beginning(of value: Value, in state: StateReader) throws -> Value {
+    guard case .large(let large) = value, large.tag.isText else { return value }
+    if limit == .max { return try state.largeValues.complete(value) ?? value }
+    var bytes: ContiguousArray<UInt8> = []
+    let count = min(large.length, UInt64(ValueText.mostBytesShown))
+    do throws(AnnalsError) {
+      try state.largeValues.withPieces(of: large, in: 0..<count) { bytes.append(contentsOf: $0) }
+    } catch {
+      guard error.code == .lost else { throw error }
+      return value
+    }
+    let cut = bytes.withUnsafeBytes { HiddenCharacters.incompleteEnd(of: $0) }
+    bytes.removeLast(cut)
+    return Value(bytes: bytes, tag: large.tag)
+  }
+
+  /// More than any text that is shortened has, whatever its characters are made of.
+  private static let mostBytesShown = 64 << 10
+
   /// The lines of a text, which end in LF or CR LF.
   static func lines(of text: String) -> [String] {
     text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in

@@ -8,6 +8,8 @@ import Measuring
 ///     annals-benchmark open FILE     open a store that `run` left, and read
 ///     annals-benchmark large FILE    1,000 values of 1 MB; leaves FILE closed
 ///     annals-benchmark reopen-large FILE
+///     annals-benchmark stream FILE   one value of 200 MB, a process for each of its --phases:
+///                                    insert-stream (or -whole), read-stream, -whole, -range
 ///     annals-benchmark concurrent FILE   durable commits by several threads
 ///     annals-benchmark processes FILE    durable commits by several processes, and listening
 ///     annals-benchmark queries FILE  queries of the objects, with and without an index
@@ -38,8 +40,8 @@ enum AnnalsBenchmark {
       ])
       guard options.words.count == (options.words.first == "budget" ? 3 : 2) else {
         throw Failure(
-          "annals-benchmark run|open|large|reopen-large|concurrent|processes|queries|index|live|"
-            + "graph|derive FILE [--option value]…, or annals-benchmark budget FOLDER PHASE")
+          "annals-benchmark run|open|large|reopen-large|stream|concurrent|processes|queries|index|"
+            + "live|graph|derive FILE [--option value]…, or annals-benchmark budget FOLDER PHASE")
       }
       let setup = try Setup(options)
       let path = options.words[1]
@@ -48,6 +50,7 @@ enum AnnalsBenchmark {
       case "open": try OpenSession(path, setup).run()
       case "large": try LargeValueSession(path, setup).write()
       case "reopen-large": try LargeValueSession(path, setup).reopen()
+      case "stream": try StreamSession(path, setup, options).run()
       case "concurrent": try ConcurrentSession(path, setup, options).run()
       case "processes": try wait { try await ProcessSession(path, setup, options).run() }
       case "writer": try WriterSession(path, setup, options).run()
@@ -59,8 +62,8 @@ enum AnnalsBenchmark {
       case "budget": try BudgetSession(path, options).run(options.words[2])
       default:
         throw Failure(
-          "\(options.words[0]) is none of run, open, large, reopen-large, concurrent, processes, "
-            + "queries, index, live, graph, derive, budget")
+          "\(options.words[0]) is none of run, open, large, reopen-large, stream, concurrent, "
+            + "processes, queries, index, live, graph, derive, budget")
       }
     } catch {
       FileHandle.standardError.write(Data("annals-benchmark: \(error)\n".utf8))
