@@ -72,6 +72,32 @@ import Testing
     #expect(unknown?.code == .lostBranch && unknown?.lastShared == nil)
   }
 
+  /// The base keeps the identity of its transaction through each rewrite.
+  @Test func theBaseOfAnotherBranchIsRefused() throws {
+    let disk = FaultyFileSystem()
+    let location = StoreLocation(fileSystem: disk, path: "/a.annals")
+    let store = try noteStore(location)
+    try store.note("a")
+    let copy = StoreLocation(fileSystem: disk.afterKill(), path: "/a.annals")
+    try store.note("b")
+    let lost = store.token
+    let other = try noteStore(copy, seed: 9)
+    try other.note("c")
+    let own = other.token
+    try other.note("d")
+    try other.prune(other.prunePlan(before: own.number + 1))
+    for round in 0..<3 {
+      #expect(other.base.number == lost.number)
+      for call in [{ _ = try other.snapshot(at: lost) }, { _ = try other.history(after: lost) }] {
+        let error = #expect(throws: AnnalsError.self) { try call() }
+        #expect(error?.code == .lostBranch && error?.lastShared == nil, "round \(round)")
+      }
+      #expect(try other.snapshot(at: own).number == own.number)
+      try other.note("e\(round)")
+      try other.compact(smallest: round == 1)
+    }
+  }
+
   @Test func aNumberStandsForItsStateAndADateForAllBeforeIt() throws {
     let store = try Store(.memory, schema: noteSchema, environment: .fixed(step: 10_000_000))
     let times = [100, 50, 200, 150, 300]

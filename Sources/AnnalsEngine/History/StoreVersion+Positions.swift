@@ -115,8 +115,8 @@ extension StoreVersion {
     guard token.number <= view.head.number else {
       throw .beyondHead(token.number, head: view.head.number)
     }
-    // Pruned history, and tokens without an opening, cannot be checked.
-    guard token.opening != 0, token.number > view.base else { return }
+    // Tokens without an opening cannot be checked.
+    guard token.opening != 0 else { return }
     let found = try self.token(of: token.number)
     guard found.opening == token.opening || found.opening == 0 else {
       throw .lostBranch(token: token, lastShared: try lastShared(with: token))
@@ -126,7 +126,8 @@ extension StoreVersion {
   /// The last transaction before the token's that its opening wrote in this history too: up to
   /// there both histories are the same. Nil if the opening is not known here. O(length of history).
   private func lastShared(with token: Token) throws(AnnalsError) -> Token? {
-    guard view.openings.contains(where: { $0.id == token.opening }) else { return nil }
+    guard token.number > view.base, view.openings.contains(where: { $0.id == token.opening })
+    else { return nil }
     var found: Token?
     let earlier = History(
       version: self, after: view.base, through: token.number - 1, condition: .always

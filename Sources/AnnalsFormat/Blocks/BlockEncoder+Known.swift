@@ -37,14 +37,14 @@ extension BlockEncoder {
       batch.properties.withUnsafeBufferPointer { properties in
         known.forEach(uses) { use, source in
           let change = properties[Int(use.slot)]
+          // Edits are no values.
+          if change.isEdits { isRight = false }
           switch source {
           case .unknown: return slots.append(use.slot)
-          case .null: isRight = isRight && change.before.isNull && !change.isEdits
+          case .null: isRight = isRight && change.before.isNull
           case .slot(let slot):
-            let earlier = properties[Int(slot)]
-            isRight =
-              isRight && earlier.isEdits == change.isEdits
-              && ValueCell.areEqual(change.before, in: arena, earlier.after, in: arena)
+            let earlier = properties[Int(slot)].after
+            isRight = isRight && ValueCell.areEqual(change.before, in: arena, earlier, in: arena)
           }
           knownCount += 1
         }

@@ -165,9 +165,7 @@ struct BlockLayout {
               var before = nextCell(place.before, &next, cells, edits, &sides)
               if before.isLarge, before.isNull {
                 // Its slot is of an earlier change.
-                let known = run[Int(before.bits)]
-                before = known.after
-                if known.isEdits { sides += 1 }
+                before = run[Int(before.bits)].after
               }
               run.initializeElement(
                 at: slot,
