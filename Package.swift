@@ -44,6 +44,7 @@ let package = Package(
     .library(name: "Annals", targets: ["Annals"]),
     .library(name: "AnnalsExchange", targets: ["AnnalsExchange"]),
     .library(name: "AnnalsSalvage", targets: ["AnnalsSalvage"]),
+    .library(name: "AnnalsInspector", targets: ["AnnalsInspector"]),
     .executable(name: "annals", targets: ["AnnalsCommand"]),
     .executable(name: "annals-torture", targets: ["AnnalsTortureProgram"]),
   ],
@@ -87,10 +88,18 @@ let package = Package(
     engine(
       "AnnalsExchange",
       ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
+    engine(
+      "AnnalsInspector",
+      [
+        "Annals", "AnnalsDescription", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat",
+        "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsQuery", "AnnalsState",
+        "AnnalsStorage", system,
+      ]),
     .executableTarget(
       name: "AnnalsCommand",
       dependencies: [
-        "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsQuery",
+        "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsInspector",
+        "AnnalsQuery",
         "AnnalsSalvage", "AnnalsStorage",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
@@ -154,8 +163,8 @@ let package = Package(
     tests(
       "CommandTests",
       [
-        "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat", "AnnalsModel",
-        "AnnalsSalvage", "AnnalsStorage", "AnnalsTestSupport",
+        "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat",
+        "AnnalsInspector", "AnnalsModel", "AnnalsSalvage", "AnnalsStorage", "AnnalsTestSupport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests(
@@ -164,6 +173,8 @@ let package = Package(
         "AnnalsDescription", "AnnalsInspection", "AnnalsSalvage", "AnnalsStorage", "AnnalsFormat",
         "AnnalsModel", "AnnalsTestSupport", system,
       ]),
+    tests(
+      "InspectorTests", ["AnnalsInspector", "Annals", "AnnalsModel", "AnnalsTestSupport"]),
     tests("FormatTests", ["AnnalsFormat", "AnnalsModel", "AnnalsTestSupport"]),
     tests(
       "StateTests",
@@ -179,7 +190,8 @@ let package = Package(
       "DamageTests",
       [
         "Annals", "AnnalsCommand", "AnnalsExchange", "AnnalsFaults", "AnnalsInspection",
-        "AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
+        "AnnalsInspector", "AnnalsLog", "AnnalsFormat", "AnnalsModel", "AnnalsSalvage",
+        "AnnalsState",
         "AnnalsStorage", "AnnalsTestSupport", system,
       ]),
     tests("DemoTests", ["AnnalsCommand", "AnnalsTestSupport"]),
@@ -188,7 +200,7 @@ let package = Package(
       name: "FuzzTargets",
       dependencies: [
         "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection",
-        "AnnalsModel", "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage",
+        "AnnalsInspector", "AnnalsModel", "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage",
       ],
       path: "Tools/Fuzzing/Sources/FuzzTargets", swiftSettings: settings),
     tests(

@@ -102,6 +102,16 @@ fetch_packages() {
     "They come from github.com: check the network, and try again."
 }
 
+# Builds the server of the inspector, optimised, as the command.
+build_server() {
+  local alone=
+  if [ "$(uname)" = Linux ]; then alone=--static-swift-stdlib; fi
+  (cd Tools/Inspector && swift build -c release --product annals-serve $alone </dev/null)
+}
+
+# Where it is then, from Tools/Inspector on.
+server_path() { printf '.build/release/annals-serve'; }
+
 # Builds the command, optimised. On Linux with Swift's libraries in it, so that it runs where there is
 # no toolchain; all scripts build it alike, since with other options all is built again.
 build_command() {

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import Foundation
 import Testing
 
@@ -99,7 +100,7 @@ private func moment(_ text: String) -> Timestamp {
 
   @Test(arguments: refused)
   func refuses(text: String) {
-    #expect(throws: CommandFailure.self) {
+    #expect(throws: RequestFault.self) {
       try TokenArgument(text, zone: berlin, now: TokenArgumentTests.now)
     }
   }
@@ -157,6 +158,6 @@ private func moment(_ text: String) -> Timestamp {
 
   @Test(arguments: ["", "/", "/a", "Post", "Post#", "#7", "Post#0", "Post#-1", "Post#x", "Post#+1"])
   func refuses(text: String) {
-    #expect(throws: CommandFailure.self) { try ObjectArgument(text) }
+    #expect(throws: RequestFault.self) { try ObjectArgument(text) }
   }
 }

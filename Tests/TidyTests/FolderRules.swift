@@ -19,6 +19,9 @@ enum FolderRules {
       "Blocks", "Chunks", "Checkpoints",
     ],
     "AnnalsDescription": ["Regions", "Annotation", "Dump", "Statistics"],
+    "AnnalsInspector": [
+      "Documents", "Requests", "Histories", "Files", "Writing", "Stores", "Answers", "",
+    ],
     "AnnalsInspection": ["Text", "Walk", "Frames", "Verification"],
     "AnnalsLog": ["", "Frames", "Tables", "Reading", "Recovery", "Writing", "Rewriting"],
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],

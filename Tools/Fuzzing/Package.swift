@@ -56,11 +56,18 @@ let package = Package(
     engine(
       "AnnalsExchange",
       ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
+    engine(
+      "AnnalsInspector",
+      [
+        "Annals", "AnnalsDescription", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat",
+        "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsQuery", "AnnalsState",
+        "AnnalsStorage", system,
+      ]),
     .target(
       name: "FuzzTargets",
       dependencies: [
         "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsFormat", "AnnalsInspection",
-        "AnnalsModel", "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage",
+        "AnnalsInspector", "AnnalsModel", "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage",
       ],
       swiftSettings: settings),
     .systemLibrary(name: "CFuzzer"),

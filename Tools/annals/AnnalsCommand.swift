@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import ArgumentParser
 
 /// The command `annals`. Each subcommand is a file in `Commands`.
@@ -10,8 +11,8 @@ struct AnnalsCommand: ParsableCommand {
     version: "annals 0.1 (file format: \(Store.fileFormat))",
     subcommands: [
       LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
-      QueryCommand.self, TimelineCommand.self, WatchCommand.self, GetCommand.self,
-      SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
+      QueryCommand.self, TimelineCommand.self, WatchCommand.self, ServeCommand.self,
+      GetCommand.self, SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
       UndoCommand.self, RedoCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
@@ -60,6 +61,10 @@ struct AnnalsCommand: ParsableCommand {
         console.report(Remedy.named(Remedy.message(for: error, of: command), in: command))
         return .couldNotRun
       } catch let failure as CommandFailure {
+        console.report(Remedy.named(failure.message, in: command))
+        return failure.status
+      } catch let fault as RequestFault {
+        let failure = CommandFailure(fault)
         console.report(Remedy.named(failure.message, in: command))
         return failure.status
       }
@@ -136,6 +141,7 @@ enum Overview {
              query    find objects by a condition, in any order
              timeline what happened when, printed or drawn
              watch    changes of objects, as they happen
+             serve    all of this, and more, in a browser
              get      one object, now or at any time in the past
              schema   the entities and their properties
              index    list, add and drop indexes

@@ -45,6 +45,16 @@ extension StateReader {
     return try planning { try plan.countAll() }
   }
 
+  /// Whether the object in this row, which exists, meets the condition.
+  package func matches(
+    _ condition: Condition, row: Int64, of entity: EntityNumber
+  ) throws(AnnalsError) -> Bool {
+    try condition.requireUsableDepth()
+    return try planning {
+      try BoundCondition(condition, over: entity, in: state, sources).matches(row)
+    }
+  }
+
   /// The plan of a query.
   package func plan(_ query: RowQuery) throws(AnnalsError) -> QueryPlan {
     try planning { try QueryPlan(query, in: state, sources) }

@@ -19,4 +19,15 @@ extension StoreVersion {
     let position = try AnnalsError.translating { try view.position(of: number) }
     return Snapshot(reader: reader, position: position, bindings: records)
   }
+
+  /// The snapshot just after the transaction with this number, made from one of the same history if
+  /// that is near.
+  package func snapshot(
+    at number: Int64, near known: Snapshot?
+  ) throws(AnnalsError) -> Snapshot {
+    guard let known, number != view.head.number else { return try snapshot(at: number) }
+    let state = try state(at: number, near: known.reader.state, asOf: known.number)
+    let position = try AnnalsError.translating { try view.position(of: number) }
+    return Snapshot(reader: reader(of: state), position: position, bindings: records)
+  }
 }

@@ -15,6 +15,12 @@ package struct FrameDescription: Sendable {
 
   package init() {}
 
+  /// Descriptions with these names, for a walk that begins in the middle.
+  package init(knowing vocabulary: Vocabulary) {
+    self.vocabulary = vocabulary
+    hasLearntTables = true
+  }
+
   /// Describes a region of the walk, its frame's payload decoded. Memory: one frame.
   package mutating func describe(
     _ region: FileRegion, in walk: inout FileWalk

@@ -45,6 +45,10 @@ package struct FileStatistics: Sendable {
   /// The number of transactions by author and by context, most first; nil stands for none.
   package var authors: [(name: String?, transactions: Int64)] = []
   package var contexts: [(name: String?, transactions: Int64)] = []
+  /// The bytes and the number of transactions by author and by month of UTC, an estimate as that by
+  /// property; empty unless the collection was to divide the history.
+  package var historyByAuthor: [(name: String?, bytes: UInt64, transactions: Int64)] = []
+  package var historyByMonth: [(month: String, bytes: UInt64, transactions: Int64)] = []
   /// The number of openings for writing.
   package var openings = 0
   package var earliest: Timestamp?

@@ -68,7 +68,7 @@ struct ShareTable {
   }
 
   /// The approximate size of a value by row.
-  private static func weight(_ cell: ValueCell) -> Double {
+  static func weight(_ cell: ValueCell) -> Double {
     switch cell.tag {
     case .null, .erased: 0
     case .bool: 2

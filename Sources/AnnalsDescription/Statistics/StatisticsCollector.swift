@@ -6,6 +6,8 @@ import AnnalsModel
 final class StatisticsCollector: VerificationObserver {
   private(set) var statistics = FileStatistics()
   private var shares = ShareTable()
+  /// The bytes of authors and months; nil if nobody asked for them.
+  var division: HistoryDivision?
   private var authors: [NameNumber: Int64] = [:]
   private var contexts: [NameNumber: Int64] = [:]
   /// The lengths of chunk and directory frames by offset. Which are dead is known at the end.
@@ -54,6 +56,7 @@ final class StatisticsCollector: VerificationObserver {
       statistics.changesByEntity[change.entity, default: 0] += 1
     }
     shares.add(batch, length: region.length)
+    division?.add(batch, length: region.length)
     countLargeValues(batch)
   }
 
@@ -117,6 +120,18 @@ final class StatisticsCollector: VerificationObserver {
     statistics.authors = StatisticsCollector.ranked(authors, vocabulary)
     statistics.contexts = StatisticsCollector.ranked(contexts, vocabulary)
     statistics.shares = shares.ranked(vocabulary)
+    if let division {
+      statistics.historyByAuthor = division.authors.sorted { $0.value.bytes > $1.value.bytes }
+        .map { number, sum in
+          (
+            number == 0 ? nil : vocabulary.names[number] ?? "\(number)", UInt64(sum.bytes),
+            sum.transactions
+          )
+        }
+      statistics.historyByMonth = division.months.sorted { $0.key < $1.key }.map { month, sum in
+        (month.text, UInt64(sum.bytes), sum.transactions)
+      }
+    }
   }
 
   private static func ranked(

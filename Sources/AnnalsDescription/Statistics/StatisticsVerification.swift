@@ -7,10 +7,14 @@ package struct StatisticsVerification {
   private let collector: StatisticsCollector
 
   /// A verification of an open file. Throws if the file cannot be read at all.
-  package init(_ file: any StorageFile) throws(StorageError) {
+  /// With `dividesHistory`, bytes are also divided among authors and months.
+  package init(
+    _ file: any StorageFile, dividesHistory: Bool = false
+  ) throws(StorageError) {
     verification = try PhysicalVerification(file)
     collector = StatisticsCollector(
       fileSize: verification.fileSize, header: verification.header)
+    if dividesHistory { collector.division = HistoryDivision() }
     verification.observer = collector
   }
 

@@ -25,6 +25,11 @@ package struct ObjectName: Sendable, Hashable {
   package var text: String { keyText.map { "\(entity)/\($0)" } ?? "\(entity)#\(row)" }
 }
 
+extension ObjectName {
+  /// The key, or `#ROW` without one.
+  package var shortText: String { keyText ?? "#\(row)" }
+}
+
 extension StateReader {
   /// The value of the object's key in this state; null if it has none or does not exist.
   package func key(of object: ObjectReference) throws(AnnalsError) -> Value {

@@ -78,6 +78,27 @@ extension StoreVersion {
     }
   }
 
+  /// The state just after a transaction, from a known one of this history if that is near, or else
+  /// as `state(at:)`. Throws as that does.
+  package func state(
+    at number: Int64, near known: State, asOf start: Int64
+  ) throws(AnnalsError) -> State {
+    let distance = (number - start).magnitude
+    guard holdsValues, distance <= StoreVersion.nearDistance,
+      distance <= UInt64(view.head.number - number)
+    else { return try state(at: number) }
+    do {
+      if number <= start { return try stateByUndoing(to: number, nil, from: known, asOf: start) }
+      return try state(continuing: StateReplay(state: known), from: start, to: number, nil)
+    } catch {
+      return try state(at: number)
+    }
+  }
+
+  /// From a known state so many transactions away another one is made without a search for a
+  /// nearer checkpoint.
+  private static let nearDistance: UInt64 = 2_000
+
   /// Its indexes follow when somebody reads one: most past states are read for single objects.
   private func stateByUndoing(
     to number: Int64, _ naming: NamingProperties?, from later: State, asOf last: Int64

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 
 /// What `put` and `import` may do to a schema beyond setting values. What may well be a typing
 /// mistake needs an option.

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import ArgumentParser
 
 /// The arguments for the author and the message of a transaction.

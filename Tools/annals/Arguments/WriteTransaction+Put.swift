@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 
 /// What reads typed dates and days.
 typealias DateWords = (date: (String) -> Timestamp?, day: (String) -> CalendarDay?)

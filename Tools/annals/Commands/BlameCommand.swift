@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 import ArgumentParser
 
 struct BlameCommand: FileCommand {
@@ -35,7 +36,7 @@ struct BlameCommand: FileCommand {
     let argument = try ObjectArgument(object)
     do {
       return try argument.find(in: snapshot).id(in: store)
-    } catch let failure as CommandFailure {
+    } catch let failure as RequestFault {
       let former = try? argument.findAll(inHistoryOf: store).map { $0.id(in: store) }
       let found = former?.first { (try? store.blame($0, at: snapshot.token)) != nil }
       guard let found else { throw failure }

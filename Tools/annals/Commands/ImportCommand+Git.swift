@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 
 extension ImportCommand {
   /// Imports the first-parent history of a branch.

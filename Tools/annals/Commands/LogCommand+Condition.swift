@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 
 extension LogCommand {
   /// The condition of the options. Bounds that are not dates narrow the range of numbers.

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import ArgumentParser
 
 struct PruneCommand: RewritingCommand {

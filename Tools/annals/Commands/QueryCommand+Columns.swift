@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 import AnnalsQuery
 
 // Output of groups and of selected properties, as rows.

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 
 extension Console {
   /// Opens an existing store for reading, and reports what opening found.
@@ -70,7 +71,7 @@ extension Console {
   /// The number of the last transaction at or before the position of a TOKEN: for `--at`, `--after`
   /// and `--to`.
   func number(_ text: String, in store: Store) throws -> Int64 {
-    try store.version.number(at: try place(try token(text), in: store, isEnd: true), now)
+    try store.version.number(at: try token(text).place(in: store.version, isEnd: true), now)
   }
 
   /// The number of the transaction at the position of a TOKEN.
@@ -99,7 +100,7 @@ extension Console {
 
   /// The position of a TOKEN for `prune --before`: the start of a period.
   func placeBefore(_ text: String, in store: Store) throws -> HistoryPlace {
-    try place(try token(text), in: store, isEnd: false)
+    try token(text).place(in: store.version, isEnd: false)
   }
 
   /// The number of the last transaction before the position of a TOKEN.
@@ -111,28 +112,5 @@ extension Console {
       return try store.version.number(at: .number(max(number, store.base.number + 1) - 1), now)
     }
     return try store.version.number(before: place, now)
-  }
-
-  private func place(
-    _ token: TokenArgument, in store: Store, isEnd: Bool
-  ) throws -> HistoryPlace {
-    if let moment = isEnd ? token.end : token.start { return .date(moment) }
-    switch token {
-    case .number(let number): return .number(number)
-    case .token(let token): return .token(token)
-    case .mark(let mark, let back):
-      let base = store.base.number
-      let from =
-        switch mark {
-        case .head: store.token.number
-        case .floor: base + 1
-        case .base: base
-        }
-      guard back <= from else {
-        throw CommandFailure("\(mark.rawValue)~\(back) lies before the beginning of history")
-      }
-      return .number(from - back)
-    case .moment, .period: preconditionFailure("dates have a moment")
-    }
   }
 }

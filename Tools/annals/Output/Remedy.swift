@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import Foundation
 import SystemPackage
 
@@ -68,7 +69,8 @@ enum Remedy {
   /// The message with the path of the store in place of `FILE`, so that its commands can be copied.
   static func named(_ message: String, in command: any StoreCommand) -> String {
     guard let file = (command as? any FileCommand)?.file else { return message }
-    return message.replacing(/(annals [a-z]+) FILE\b/) { "\($0.output.1) \(quoted(file))" }
+    let quoted = CommandWords.quoted(file)
+    return message.replacing(/(annals [a-z]+) FILE\b/) { "\($0.output.1) \(quoted)" }
   }
 
   /// A finding about a file, with the command for its remedy.
@@ -99,14 +101,7 @@ enum Remedy {
 
   /// A query plan, with the command that adds the index it recommends.
   static func withCommand(plan: String, of entity: String, in file: String) -> String {
-    guard
-      let found = plan.wholeMatch(of: /(?s).*(?:an|a ([a-z]+)) index of `(.*)` would help/)
-    else { return plan }
-    let keys = String(found.output.2)
-    let name = keys.replacing("-", with: "").replacing("`", with: "").replacing(",", with: "-")
-    let kind = found.output.1.map { ["--\($0)"] } ?? []
-    let words = (["annals", "index", file, "add", entity, name] + kind + ["--", keys]).map(quoted)
-    return "\(plan): \(words.joined(separator: " "))"
+    PlanAdvice.command(for: plan, of: entity, in: file).map { "\(plan): \($0)" } ?? plan
   }
 
   /// The erasures that were recorded but not carried out, each with the commands to carry it out;
@@ -131,18 +126,9 @@ enum Remedy {
       let words =
         ["annals", "erase", file, "\(entity.name)#\(target.object.row)"]
         + names.flatMap { ["--property", $0] } + ["--reason", unfinished.erasure.reason]
-      return words.map(quoted).joined(separator: " ")
+      return words.map(CommandWords.quoted).joined(separator: " ")
     }
     return commands.joined(separator: "; ")
-  }
-
-  /// A word, quoted for a shell if necessary.
-  private static func quoted(_ word: String) -> String {
-    let isPlain = word.unicodeScalars.allSatisfy {
-      ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
-        || "-_./,@:".unicodeScalars.contains($0)
-    }
-    return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
   }
 
   /// Matches a number that was probably meant as a year.

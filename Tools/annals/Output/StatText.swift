@@ -1,6 +1,7 @@
 import Annals
 import AnnalsDescription
 import AnnalsInspection
+import AnnalsInspector
 
 /// Formats the statistics of a file on one screen.
 struct StatText {

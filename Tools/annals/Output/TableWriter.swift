@@ -111,8 +111,3 @@ struct TableWriter {
     try snapshot.reader.name(of: target).shortText
   }
 }
-
-extension ObjectName {
-  /// The key, or `#ROW` without one.
-  var shortText: String { keyText ?? "#\(row)" }
-}

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 
 extension TransactionText {
   /// A transaction in one line: number, date, author, and its message, otherwise its changes.

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 
 /// Formats transactions and changes as text, for `log`, `show` and `diff`.
 struct TransactionText {
@@ -110,17 +111,7 @@ struct TransactionText {
 
   /// What the transaction changed of the schema: each entity, and below it the differences.
   func schemaLines(of transaction: Transaction) -> [String] {
-    let changed = transaction.schemaChange
-    guard !changed.isEmpty else { return [] }
-    let schema = transaction.schema
-    let before = transaction.page.glossary.schema(asOf: transaction.number - 1)
-    return changed.flatMap { entity in
-      let known = before.entity(numbered: entity.number)
-      return ["    schema of \(ValueText.plain(entity.name))"]
-        + SchemaText.differences(of: entity, from: known, in: schema).map {
-          "        \(ValueText.plain($0))"
-        }
-    }
+    SchemaText.lines(of: transaction).map { "    " + ValueText.plain($0) }
   }
 
   /// `    ~ Event/17  title: "Trip" → "Trip to Kyoto"`.

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 
 /// Formats values and names for people, with hidden characters escaped.
 struct ValueText {

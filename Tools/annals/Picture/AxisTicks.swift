@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 
 /// The ticks of a time axis: round dates in a zone, as many as there is room for labels.
 struct AxisTicks {

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import AnnalsQuery
 
 /// A timeline as an SVG picture: bars in lanes over an axis of dates, in bands by group.

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 import AnnalsQuery
 
 /// Writes a timeline as JSON Lines: one for each row, then one for each object without a place.

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import AnnalsQuery
 
 /// Writes a timeline as lines: date, role, name, group, length, time since the row above, and time

@@ -1,7 +1,7 @@
 import Annals
+import AnnalsInspector
 
-/// Parses a TOKEN and an OBJECT of the command line. The parsers are compiled in here through
-/// links, since the command is not a library.
+/// Parses a TOKEN and an OBJECT of the command line.
 enum FuzzArguments {
   private static let now = Timestamp(microseconds: 1_571_767_200_123_456)
   /// A zone whose clocks go forward by an hour at one time, and back half a year later.
@@ -22,8 +22,8 @@ enum FuzzArguments {
         preconditionFailure("an object that cannot be read when written again: \(object.text)")
       }
       precondition(again == object, "an object that reads otherwise when written again")
-    } catch let failure as CommandFailure {
-      precondition(failure.status == .usage && !failure.message.isEmpty)
+    } catch let failure as RequestFault {
+      precondition(failure.kind == .usage && !failure.message.isEmpty)
     } catch {
       preconditionFailure("an object is refused with \(error)")
     }

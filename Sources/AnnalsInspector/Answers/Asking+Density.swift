@@ -1,0 +1,128 @@
+import Annals
+import AnnalsLog
+import AnnalsModel
+
+extension Asking {
+  /// How many transactions there are, over time or by number, by author.
+  package func density() throws -> DensityDocument {
+    let store = try opened()
+    let version = store.version
+    let by = parameters["by"] ?? "time"
+    guard by == "time" || by == "number" else {
+      throw RequestFault("by is time or number, not `\(by)`", .usage, parameter: "by")
+    }
+    let buckets = try parameters.count("buckets", default: 240, within: 1...1_000)
+    // The first picture comes soon, with what there is.
+    let time = WorkTime(.milliseconds(store.sketch.isEmpty ? 15 : 150))
+    let drawing = try store.sketch.drawn(of: version, for: time, cancellation)
+    let (base, head) = (version.view.base, version.token.number)
+    let isByTime = by == "time"
+    var range = base + 1...max(base + 1, head)
+    if isByTime {
+      let earliest = drawing.bins.map(\.earliest).min() ?? 0
+      let newest = version.position.timestamp.microseconds
+      range = earliest...max(drawing.bins.map(\.latest).max() ?? 0, newest, earliest)
+    }
+    let from = try parameters.number("from") ?? range.lowerBound
+    let to = max(from, try parameters.number("to") ?? range.upperBound)
+    let colours = AuthorColours(drawing, version)
+    var row = BucketRow(from: from, to: to, count: buckets, authors: colours.names.count)
+    for bin in try bins(drawing, from...to, isByTime, version) {
+      row.add(bin, isByTime: isByTime, colours)
+    }
+    return DensityDocument(
+      by: by, from: from, to: to,
+      progress: drawing.progress(through: head), total: head - base, authors: colours.names,
+      buckets: row.buckets, command: command("log").text)
+  }
+
+  /// The bins of a stretch; where one stands for several transactions and few are wanted, one for
+  /// each.
+  private func bins(
+    _ drawing: HistorySketch.Drawing, _ range: ClosedRange<Int64>, _ isByTime: Bool,
+    _ version: StoreVersion
+  ) throws -> ContiguousArray<HistorySketch.Bin> {
+    let wanted = drawing.bins.filter { bin in
+      isByTime
+        ? bin.latest >= range.lowerBound && bin.earliest <= range.upperBound
+        : bin.last >= range.lowerBound && bin.first <= range.upperBound
+    }
+    guard drawing.isCoarse, let first = wanted.map(\.first).min(),
+      let last = wanted.map(\.last).max(), last - first < Asking.mostExact
+    else { return ContiguousArray(wanted) }
+    return try drawing.exact(first...last, of: version, cancellation)
+  }
+
+  /// As many transactions are read anew for a picture.
+  private static let mostExact: Int64 = 40_000
+}
+
+/// The authors that are told apart in a picture.
+private struct AuthorColours {
+  /// The names; nil for none, and, at the end, for all others together.
+  private(set) var names: [String?] = []
+  private var places: [Int]
+
+  /// So many authors have a colour of their own.
+  private static let most = 11
+
+  init(_ drawing: HistorySketch.Drawing, _ version: StoreVersion) {
+    var totals = [Int](repeating: 0, count: HistorySketch.authorSlots + 1)
+    for bin in drawing.bins {
+      for (slot, count) in bin.counts.enumerated() { totals[slot] += Int(count) }
+    }
+    let known = drawing.authors.indices.sorted { totals[$0] > totals[$1] }
+    let shown = known.prefix(AuthorColours.most)
+    places = [Int](repeating: shown.count, count: totals.count)
+    for (place, slot) in shown.enumerated() {
+      places[slot] = place
+      names.append(version.view.name(drawing.authors[slot]) ?? "")
+    }
+    let others = totals.indices.filter { places[$0] == shown.count }.reduce(0) { $0 + totals[$1] }
+    if others > 0 { names.append(nil) }
+  }
+
+  func place(ofSlot slot: Int) -> Int { min(places[slot], names.count - 1) }
+}
+
+/// The buckets of a picture, from left to right.
+private struct BucketRow {
+  private(set) var buckets: [DensityDocument.Bucket] = []
+  private let from: Int64
+  private let to: Int64
+  private let width: Int64
+
+  init(from: Int64, to: Int64, count: Int, authors: Int) {
+    self.from = from
+    self.to = to
+    let length = (to.subtractingReportingOverflow(from).partialValue).magnitude / UInt64(count) + 1
+    width = Int64(clamping: length)
+    var start = from
+    while buckets.count < count {
+      let (end, isOver) = start.addingReportingOverflow(width)
+      buckets.append(
+        DensityDocument.Bucket(
+          from: start, to: isOver ? .max : end, count: 0,
+          authors: [Int](repeating: 0, count: authors)))
+      if isOver || end > to { break }
+      start = end
+    }
+  }
+
+  mutating func add(_ bin: HistorySketch.Bin, isByTime: Bool, _ colours: AuthorColours) {
+    let place =
+      isByTime
+      ? bin.earliest + (bin.latest - bin.earliest) / 2 : bin.first + (bin.last - bin.first) / 2
+    guard place >= from, place <= to else { return }
+    let index = Int((place - from) / width)
+    guard buckets.indices.contains(index) else { return }
+    var bucket = buckets[index]
+    bucket.first = min(bucket.first ?? bin.first, bin.first)
+    bucket.last = max(bucket.last ?? bin.last, bin.last)
+    for (slot, count) in bin.counts.enumerated() where count > 0 {
+      bucket.count += Int(count)
+      bucket.authors[colours.place(ofSlot: slot)] += Int(count)
+    }
+    buckets[index] = bucket
+  }
+}

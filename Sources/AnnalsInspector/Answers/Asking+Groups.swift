@@ -1,0 +1,51 @@
+import Annals
+import AnnalsModel
+import AnnalsQuery
+
+extension Asking {
+  /// Groups of the objects of a query, with their counts.
+  package func groups() throws -> GroupsDocument {
+    let store = try opened()
+    let query = try QueryAsking(self, store, sorts: false)
+    let (offset, limit) = (try offset(), try limit(50))
+    let text = try parameters.required("by")
+    let key = try groupKey(text, query, store.zone)
+    let counts = try query.counts()
+    try cancellation.check()
+    var groups = try query.snapshot.groups(query.fetch, by: key)
+    if key.unit == nil { groups.sort { $0.count > $1.count } }
+    let values = ValueShowing(cut: try cut(), query.snapshot.reader.largeValues)
+    let shown = try groups.dropFirst(offset).prefix(limit).map { group in
+      switch group.key {
+      case .bucket(let bucket):
+        return GroupsDocument.Entry(
+          key: ShownValue("string", bucket.label), text: bucket.label, count: group.count)
+      case .value(let value):
+        let shown = try values.shown(value) { () throws(AnnalsError) in query.snapshot.reader }
+        let condition = key.unit == nil ? Condition.compare(key.path, .equal, value) : nil
+        return GroupsDocument.Entry(
+          key: shown, text: value.isNull ? "none" : shown.text, count: group.count,
+          filter: shown.isCut == true ? nil : condition.map { "\($0)" })
+      }
+    }
+    return GroupsDocument(
+      moment: try store.moment(query.snapshot.number), entity: query.entity.name, by: text,
+      groups: shown, offset: offset, total: counts.total, groupCount: groups.count,
+      command: queryCommand(query.entity.name).option("group-by", text)
+        .option("format", "table").text)
+  }
+
+  private func groupKey(
+    _ text: String, _ query: QueryAsking, _ zone: LocalZone
+  ) throws -> GroupKey {
+    let unit = CalendarUnit.allCases.first { text.hasPrefix($0.rawValue + ":") }
+    let length = unit.map { $0.rawValue.count + 1 } ?? 0
+    // Spaces replace the unit, so that errors name the right column.
+    let padded = String(repeating: " ", count: length) + text.dropFirst(length)
+    let paths = try OptionTexts(over: query.entity, in: query.snapshot).paths(padded, of: "by")
+    guard paths.count == 1 else {
+      throw RequestFault("by takes one property", .usage, parameter: "by")
+    }
+    return unit.map { .each($0, of: paths[0], by: zone.clock) } ?? .value(paths[0])
+  }
+}

@@ -1,0 +1,231 @@
+import Annals
+import AnnalsModel
+import AnnalsQuery
+import AnnalsState
+
+extension Asking {
+  /// The timeline of an entity's objects, or of their lives: bars for the picture, and rows.
+  package func timeline() throws -> TimelineDocument {
+    let store = try opened()
+    let snapshot = try snapshot(of: store)
+    var request = TimelineRequest()
+    (request.entity, request.start) = (parameters["entity"], parameters["start"])
+    (request.end, request.open) = (parameters["end"], parameters["open"])
+    (request.group, request.label) = (parameters["group"], parameters["label"])
+    (request.from, request.to) = (parameters["from"], parameters["to"])
+    request.isOfLifetimes = parameters.flag("lifetimes")
+    request.order = TimelineOrder(
+      isDescending: parameters["order"] == "desc", hidesEnds: parameters.flag("hideEnds"),
+      hidesOngoing: parameters.flag("hideOngoing"))
+    let moment = try store.moment(snapshot.number)
+    let suggestions = TimelineDocument.Suggestions(
+      entities: snapshot.schema.liveEntities.compactMap { entity in
+        TimelineDocument.Suggestion(entity, in: snapshot)
+      })
+    guard request.isOfLifetimes || request.entity != nil && request.start != nil else {
+      return TimelineDocument(
+        moment: moment, title: "", groups: [], nowUs: store.now.microseconds, hasDays: false,
+        bars: [], rows: [], lanes: [], offset: 0, total: 0, rowTotal: 0, unplaced: [],
+        unplacedCount: 0, suggestions: suggestions, command: command("timeline").text)
+    }
+    let sheet = try request.sheet(
+      of: snapshot, in: store.store, zone: store.zone, now: store.now)
+    try cancellation.check()
+    let page = TimelinePage(
+      sheet, snapshot, offset: try offset(), limit: try limit(500, most: 2_000))
+    return try page.document(
+      moment, suggestions, command: command(request), cancellation: cancellation)
+  }
+
+  private func command(_ request: TimelineRequest) -> String {
+    command("timeline").option("entity", request.entity).option("start", request.start)
+      .option("end", request.end).option("open", request.open).option("group", request.group)
+      .option("label", request.label).flag("lifetimes", request.isOfLifetimes)
+      .option("from", request.from).option("to", request.to)
+      .option("order", request.order.isDescending ? "desc" : nil)
+      .flag("hide-ends", request.order.hidesEnds).flag("hide-ongoing", request.order.hidesOngoing)
+      .option("at", parameters["at"]).text
+  }
+}
+
+extension TimelineDocument.Suggestion {
+  /// The properties of an entity that may be parts of a timeline; nil if it has no dates.
+  fileprivate init?(_ entity: Entity, in snapshot: Snapshot) {
+    let attributes = entity.attributes.filter { !$0.isRemoved }
+    var starts = attributes.filter { [.date, .day].contains($0.type) }.map(\.name)
+    starts += attributes.filter { $0.type == .string }.filter { attribute in
+      snapshot.looksLikeDate(attribute, of: entity)
+    }.map(\.name)
+    guard !starts.isEmpty else { return nil }
+    self.init(
+      entity: entity.name, starts: starts,
+      flags: attributes.filter { $0.type == .bool }.map(\.name),
+      groups: attributes.filter { $0.type == .string && !$0.isUnique }.map(\.name)
+        + entity.relationships.filter { !$0.isRemoved && !$0.isToMany }.map(\.name),
+      labels: attributes.filter { $0.type == .string }.map(\.name))
+  }
+}
+
+extension Snapshot {
+  /// Whether the texts of an attribute are dates, as the first objects have it.
+  fileprivate func looksLikeDate(_ attribute: Attribute, of entity: Entity) -> Bool {
+    var rows = reader.state.rows(of: entity.number)
+    var (dates, others) = (0, 0)
+    while dates + others < 20, let row = try? rows.next() {
+      guard
+        case .string(let text)? = try? reader.state.value(entity.number, row, attribute.number),
+        !text.isEmpty
+      else {
+        others += 1
+        if others > 200 { break }
+        continue
+      }
+      if WrittenDate(text) != nil { dates += 1 } else { return false }
+    }
+    return dates > 0
+  }
+}
+
+/// A page of a timeline.
+private struct TimelinePage {
+  private let sheet: TimelineSheet
+  private let snapshot: Snapshot
+  private let offset: Int
+  private let limit: Int
+  /// The places of the objects that overlap the window, by their starts.
+  private let shown: [Int]
+
+  /// A label takes such a share of the width of the window.
+  private static let labelShare: Int64 = 10
+  private static let mostUnplaced = 100
+
+  init(_ sheet: TimelineSheet, _ snapshot: Snapshot, offset: Int, limit: Int) {
+    self.sheet = sheet
+    self.snapshot = snapshot
+    self.offset = offset
+    self.limit = limit
+    let columns = sheet.columns
+    shown = (0..<columns.count).filter(sheet.isShown)
+      .sorted { (columns.starts[$0], $0) < (columns.starts[$1], $1) }
+  }
+
+  func document(
+    _ moment: ShownMoment, _ suggestions: TimelineDocument.Suggestions, command: String,
+    cancellation: Cancellation
+  ) throws -> TimelineDocument {
+    let columns = sheet.columns
+    let page = Array(shown.dropFirst(offset).prefix(limit))
+    let extent = extent
+    var packings = [Int: LanePacking]()
+    // At least one microsecond, so that equal dates do not share a lane.
+    let labelWidth = max(1, (extent.map { ($0.1 - $0.0) / TimelinePage.labelShare } ?? 1))
+    var bars: [TimelineDocument.Bar] = []
+    var places: [Int: Int] = [:]
+    for index in page {
+      let (start, end) = span(index)
+      let group = sheet.showsGroups ? columns.group(index) : nil
+      let (reach, isBeyond) = start.addingReportingOverflow(labelWidth)
+      let lane = packings[group ?? -1, default: LanePacking()].lane(
+        from: start, to: max(end, isBeyond ? .max : reach))
+      places[index] = bars.count
+      bars.append(try bar(index, start, end, group: group, lane: lane))
+    }
+    let rows = try rows(places, cancellation)
+    let groupCount = sheet.showsGroups ? sheet.groupNames.count : 0
+    var lanes = (0..<groupCount).map { packings[$0]?.count ?? 0 }
+    if let rest = packings[-1] { lanes.append(rest.count) }
+    return TimelineDocument(
+      moment: moment, title: sheet.title, groups: sheet.showsGroups ? sheet.groupNames : [],
+      startUs: extent?.0, endUs: extent?.1, nowUs: sheet.now.microseconds,
+      hasDays: columns.hasWrittenDates, bars: bars, rows: rows.shown, lanes: lanes,
+      offset: offset, total: shown.count, rowTotal: rows.total,
+      unplaced: try columns.unplaced.prefix(TimelinePage.mostUnplaced).map {
+        TimelineDocument.Unplaced(object: try object($0.object), reason: $0.reason.text)
+      }, unplacedCount: columns.unplaced.count, suggestions: suggestions, command: command)
+  }
+
+  /// The extent of what is shown: the window where it has an end, otherwise that of the objects.
+  private var extent: (Int64, Int64)? {
+    guard let first = shown.first else { return nil }
+    let columns = sheet.columns
+    let last = shown.map { span($0).1 }.max() ?? 0
+    let least = shown.map { min(columns.starts[$0], span($0).1) }.min() ?? columns.starts[first]
+    return (
+      sheet.window.first == .min ? least : sheet.window.first,
+      sheet.window.last == .max ? max(last, least) : sheet.window.last
+    )
+  }
+
+  /// When a bar begins and ends; the last day of days counts.
+  private func span(_ index: Int) -> (Int64, Int64) {
+    let columns = sheet.columns
+    let start = columns.starts[index]
+    switch columns.kind(index) {
+    case .single: return (start, start)
+    case .ongoing: return (start, max(start, sheet.now.microseconds))
+    case .range:
+      let isOfDays = columns.days(index) != nil
+      return (start, columns.ends[index] + (isOfDays ? TimelineSheet.dayLength : 0))
+    }
+  }
+
+  private func bar(
+    _ index: Int, _ start: Int64, _ end: Int64, group: Int?, lane: Int
+  ) throws -> TimelineDocument.Bar {
+    let columns = sheet.columns
+    let remark = sheet.remark(index)
+    var length: String?
+    if let span = sheet.length(index), !span.isNegative { length = "\(span)" }
+    return TimelineDocument.Bar(
+      object: try object(columns.objects[index]), label: try sheet.label(index),
+      kind: "\(columns.kind(index))", startUs: start, endUs: end, start: sheet.startText(index),
+      end: sheet.endText(index), group: group, lane: lane,
+      remark: remark.isEmpty ? nil : remark, length: length)
+  }
+
+  /// The rows, as the command prints them, from `offset` on.
+  private func rows(
+    _ bars: [Int: Int], _ cancellation: Cancellation
+  ) throws -> (shown: [TimelineDocument.Row], total: Int) {
+    let positions = sheet.positions
+    try cancellation.check()
+    var previous: Int64? =
+      offset > 0 && offset <= positions.count
+      ? sheet.entries.order.date(sheet.entries[positions[offset - 1]])?.microseconds : nil
+    let rows = try positions.dropFirst(offset).prefix(limit).map { position in
+      let entry = sheet.entries[position]
+      let index = sheet.entries.index(entry)
+      let date = sheet.entries.order.date(entry)?.microseconds
+      var gap: String?
+      if let date, let previous, date != previous {
+        gap = "\(sheet.span(from: min(previous, date), to: max(previous, date)))"
+      }
+      previous = date
+      let text =
+        switch entry.role {
+        case .single, .start: sheet.startText(index)
+        case .end: sheet.endText(index)
+        case .ongoing: ""
+        }
+      return TimelineDocument.Row(
+        bar: bars[index], role: "\(entry.role)", object: try object(sheet.columns.objects[index]),
+        label: try sheet.label(index), date: text, us: date, gap: gap,
+        elapsed: elapsed(index, date, entry.role))
+    }
+    return (rows, positions.count)
+  }
+
+  private func elapsed(_ index: Int, _ date: Int64?, _ role: TimelineRole) -> String {
+    let elapsed = sheet.elapsed(index, since: date)
+    let isToday = sheet.columns.marks(index).contains(.days) && elapsed == CalendarSpan.none
+    return role == .ongoing
+      ? "goes on" : isToday ? "today" : elapsed.isNegative ? "in \(elapsed)" : "\(elapsed) ago"
+  }
+
+  private func object(_ reference: ObjectReference) throws -> ShownObject {
+    var shown = try ShownObject(reference, in: snapshot.reader)
+    // Of lives, many have ended: the sheet knows their names.
+    if !shown.exists { shown.name = try sheet.name(reference) }
+    return shown
+  }
+}

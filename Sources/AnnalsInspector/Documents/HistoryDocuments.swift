@@ -1,0 +1,160 @@
+/// The versions of one object.
+package struct LifeDocument: Codable, Sendable {
+  package struct Version: Codable, Sendable {
+    package var header: ShownHeader
+    package var change: ShownChange?
+    /// Whether it is the state at the base.
+    package var base: Bool?
+  }
+
+  package var object: ShownObject
+  package var versions: [Version]
+  package var older: Int64?
+  package var progress: Double
+  package var command: String
+}
+
+/// Two versions of an object, compared.
+package struct VersionDocument: Codable, Sendable {
+  package var object: ShownObject
+  package var from: ShownMoment
+  package var to: ShownMoment
+  package var change: ShownChange?
+  package var command: String
+}
+
+/// A page of transactions, newest first.
+package struct TransactionsDocument: Codable, Sendable {
+  package struct Entry: Codable, Sendable {
+    package var header: ShownHeader
+    package var changes: [ShownChange]
+    package var matching: Int
+  }
+
+  package var transactions: [Entry]
+  package var older: Int64?
+  package var newer: Int64?
+  package var isPartial: Bool
+  package var head: Int64
+  package var command: String
+}
+
+/// One transaction whole.
+package struct TransactionDocument: Codable, Sendable {
+  package struct Entry: Codable, Sendable {
+    package var key: String
+    package var value: ShownValue
+  }
+
+  package var header: ShownHeader
+  package var metadata: [Entry]
+  package var schemaLines: [String]
+  package var changes: [ShownChange]
+  package var offset: Int
+  package var total: Int
+  package var previous: Int64?
+  package var next: Int64?
+  package var command: String
+}
+
+/// The net difference of two states.
+package struct DifferenceDocument: Codable, Sendable {
+  package struct Counts: Codable, Sendable, Hashable {
+    package var entity: String
+    package var inserts = 0
+    package var updates = 0
+    package var deletes = 0
+  }
+
+  package var from: ShownMoment
+  package var to: ShownMoment
+  package var entities: [Counts]
+  package var changes: [ShownChange]
+  package var offset: Int
+  package var total: Int
+  package var progress: Double
+  package var command: String
+}
+
+/// Since when a condition has held.
+package struct SinceDocument: Codable, Sendable {
+  package struct Probe: Codable, Sendable, Hashable {
+    package var number: Int64
+    package var holds: Bool
+    package var count: Int?
+  }
+
+  package var holds: Bool
+  package var became: ShownHeader?
+  package var changes: [ShownChange]
+  package var states: Int
+  package var from: ShownMoment
+  package var to: ShownMoment
+  package var probes: [Probe]
+  package var note: String
+  package var command: String
+}
+
+/// A timeline's bars and rows.
+package struct TimelineDocument: Codable, Sendable {
+  package struct Bar: Codable, Sendable {
+    package var object: ShownObject
+    package var label: String
+    package var kind: String
+    package var startUs: Int64
+    package var endUs: Int64
+    package var start: String
+    package var end: String
+    package var group: Int?
+    package var lane: Int
+    package var remark: String?
+    package var length: String?
+  }
+
+  package struct Row: Codable, Sendable {
+    /// The index among the bars of the answer; missing if the bar is not among them.
+    package var bar: Int?
+    package var role: String
+    package var object: ShownObject
+    package var label: String
+    package var date: String
+    package var us: Int64?
+    package var gap: String?
+    package var elapsed: String
+  }
+
+  package struct Unplaced: Codable, Sendable {
+    package var object: ShownObject
+    package var reason: String
+  }
+
+  package struct Suggestion: Codable, Sendable, Hashable {
+    package var entity: String
+    package var starts: [String]
+    package var flags: [String]
+    package var groups: [String]
+    package var labels: [String]
+  }
+
+  package struct Suggestions: Codable, Sendable, Hashable {
+    package var entities: [Suggestion]
+  }
+
+  package var moment: ShownMoment
+  package var title: String
+  package var groups: [String]
+  package var startUs: Int64?
+  package var endUs: Int64?
+  package var nowUs: Int64
+  package var hasDays: Bool
+  package var bars: [Bar]
+  package var rows: [Row]
+  package var lanes: [Int]
+  package var offset: Int
+  package var total: Int
+  package var rowTotal: Int
+  package var unplaced: [Unplaced]
+  package var unplacedCount: Int
+  package var suggestions: Suggestions?
+  package var command: String
+}

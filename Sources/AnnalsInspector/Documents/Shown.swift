@@ -1,0 +1,102 @@
+// What documents are made of. Missing values are left out of the JSON. API.md in Tools/Inspector
+// describes each member.
+
+/// A place in history.
+package struct ShownMoment: Codable, Sendable, Hashable {
+  package var number: Int64
+  package var timestamp: String?
+  package var us: Int64?
+  package var author: String?
+  package var context: String?
+  package var message: String?
+  package var head: Int64
+  package var base: Int64
+}
+
+/// An object, as a link.
+package struct ShownObject: Codable, Sendable, Hashable {
+  /// `Entity#ROW`, which never changes.
+  package var id: String
+  /// `Entity/KEY` where there is a key.
+  package var name: String
+  package var entity: String
+  package var row: Int64
+  package var label: String?
+  package var exists: Bool
+}
+
+/// A value, cut where it is long.
+package struct ShownValue: Codable, Sendable, Hashable {
+  package var kind: String
+  package var text: String
+  /// The bytes of the whole value, of texts and data.
+  package var length: Int64?
+  package var isCut: Bool?
+  package var us: Int64?
+  package var object: ShownObject?
+  package var objects: [ShownObject]?
+  package var count: Int?
+
+  package init(_ kind: String, _ text: String) {
+    self.kind = kind
+    self.text = text
+  }
+}
+
+/// A transaction without its changes.
+package struct ShownHeader: Codable, Sendable, Hashable {
+  package var number: Int64
+  package var timestamp: String
+  package var us: Int64
+  package var author: String?
+  package var context: String?
+  package var process: String?
+  package var pid: Int64?
+  package var message: String?
+  package var group: String?
+  package var undoes: [Int64]?
+  package var redoes: Int64?
+  package var migrations: [String]?
+  package var lost: String?
+  package var lostReason: String?
+  package var schema: [String]?
+  package var erased: [String]?
+  package var changes: Int
+}
+
+/// A change of one object.
+package struct ShownChange: Codable, Sendable, Hashable {
+  package var kind: String
+  package var object: ShownObject
+  package var label: String?
+  package var properties: [ShownDifference]
+  /// How many properties are left out.
+  package var more: Int?
+}
+
+/// A property of a change.
+package struct ShownDifference: Codable, Sendable, Hashable {
+  package var property: String
+  package var before: ShownValue?
+  package var after: ShownValue?
+  package var edits: ShownEdits?
+}
+
+/// What an update did to a list of objects.
+package struct ShownEdits: Codable, Sendable, Hashable {
+  package struct Edit: Codable, Sendable, Hashable {
+    package var position: Int
+    package var object: ShownObject
+  }
+
+  package struct Move: Codable, Sendable, Hashable {
+    package var from: Int
+    package var to: Int
+    package var object: ShownObject
+  }
+
+  package var removed: [Edit]
+  package var inserted: [Edit]
+  package var moved: [Move]
+  package var more: Int
+}

@@ -1,0 +1,174 @@
+import Annals
+import AnnalsFormat
+import AnnalsLog
+import AnnalsStorage
+
+/// How many transactions there are when, and by whom: the picture of a whole history in a bounded
+/// space.
+///
+/// It is drawn a piece at a time, as long as somebody asks for it. Each bin stands for a run of
+/// transactions, of one as long as there are few. Memory: 5 MB at most.
+final class HistorySketch: Sendable {
+  /// A run of consecutive transactions.
+  struct Bin {
+    var first: Int64
+    var last: Int64
+    var earliest: Int64
+    var latest: Int64
+    /// The number of transactions by slot of authors.
+    var counts: ContiguousArray<UInt32>
+
+    var total: Int { counts.reduce(0) { $0 + Int($1) } }
+  }
+
+  /// What is known so far.
+  struct Drawing {
+    fileprivate(set) var generation: UInt64 = 0
+    fileprivate(set) var base: Int64 = 0
+    /// All transactions up to here are in the bins.
+    fileprivate(set) var covered: Int64 = 0
+    fileprivate(set) var bins: ContiguousArray<Bin> = []
+    /// The authors' numbers by slot; nil for none. Those beyond the last slot share it.
+    fileprivate(set) var authors: [NameNumber] = []
+    fileprivate var slots: [NameNumber: Int] = [:]
+    /// How many transactions a bin stands for.
+    fileprivate var span: Int64 = 1
+  }
+
+  private let drawing = Locked(Drawing())
+  /// One request at a time goes on with it.
+  private let pen = Locked(())
+
+  static let authorSlots = 24
+  private static let mostBins = 32_768
+
+  /// Whether nothing is drawn yet.
+  var isEmpty: Bool { drawing.withLock { $0.bins.isEmpty } }
+
+  /// Goes on with the drawing for a while, and returns it.
+  func drawn(
+    of version: StoreVersion, for time: WorkTime, _ cancellation: Cancellation
+  ) throws -> Drawing {
+    try pen.withLock { _ in
+      var known = drawing.withLock { $0 }
+      let view = version.view
+      let generation = view.file.header.generation
+      if known.generation != generation || known.base != view.base {
+        known = Drawing()
+        known.generation = generation
+        known.base = view.base
+        known.covered = view.base
+      }
+      // A copy of what is kept would be copied again at each change.
+      drawing.withLock { $0 = Drawing() }
+      defer { drawing.withLock { $0 = known } }
+      try known.extend(through: version, for: time, cancellation)
+      return known
+    }
+  }
+}
+
+extension HistorySketch.Drawing {
+  /// Whether a bin stands for several transactions.
+  var isCoarse: Bool { span > 1 }
+
+  /// How much of the history up to a transaction is drawn.
+  func progress(through head: Int64) -> Double {
+    head <= covered ? 1 : Double(covered - base) / Double(max(1, head - base))
+  }
+
+  /// A bin for each of some transactions, with this drawing's slots of authors.
+  func exact(
+    _ numbers: ClosedRange<Int64>, of version: StoreVersion, _ cancellation: Cancellation
+  ) throws -> ContiguousArray<HistorySketch.Bin> {
+    var part = HistorySketch.Drawing()
+    (part.authors, part.slots) = (authors, slots)
+    part.covered = max(numbers.lowerBound - 1, version.view.base)
+    try part.extend(
+      through: version, upTo: numbers.upperBound, for: WorkTime(.seconds(5)), cancellation)
+    return part.bins
+  }
+
+  fileprivate mutating func extend(
+    through version: StoreVersion, upTo last: Int64? = nil, for time: WorkTime,
+    _ cancellation: Cancellation
+  ) throws {
+    let head = min(last ?? .max, version.token.number)
+    guard covered < head else { return }
+    var cursor = try PartCursor(
+      History(version: version, after: covered, through: head, condition: .always))
+    var passed = 0
+    while let part = try cursor.next() {
+      let record = part.record
+      if record.part == 0 { add(record) }
+      if !record.isContinued { covered = max(covered, record.number) }
+      passed += 1
+      if passed.isMultiple(of: 256), !record.isContinued {
+        try cancellation.check()
+        if time.isOver { return }
+      }
+    }
+    covered = head
+  }
+
+  /// Adds the next transaction.
+  private mutating func add(_ record: TransactionRecord) {
+    let time = record.timestamp.microseconds
+    let slot = slot(of: record.author)
+    if let last = bins.indices.last, record.number - bins[last].first < span {
+      bins[last].add(record.number, time, slot)
+      return
+    }
+    if bins.count >= HistorySketch.binLimit { halve() }
+    var bin = HistorySketch.Bin(
+      first: record.number, last: record.number, earliest: time, latest: time, counts: [])
+    bin.add(record.number, time, slot)
+    bins.append(bin)
+  }
+
+  private mutating func slot(of author: NameNumber) -> Int {
+    if let known = slots[author] { return known }
+    guard authors.count < HistorySketch.authorSlots else { return HistorySketch.authorSlots }
+    let slot = authors.count
+    authors.append(author)
+    slots[author] = slot
+    return slot
+  }
+
+  /// Makes one bin of two.
+  private mutating func halve() {
+    span *= 2
+    var halved: ContiguousArray<HistorySketch.Bin> = []
+    halved.reserveCapacity(bins.count / 2 + 1)
+    for bin in bins {
+      if let last = halved.indices.last, bin.first - halved[last].first < span {
+        halved[last].add(bin)
+      } else {
+        halved.append(bin)
+      }
+    }
+    bins = halved
+  }
+}
+
+extension HistorySketch {
+  fileprivate static var binLimit: Int { mostBins }
+}
+
+extension HistorySketch.Bin {
+  fileprivate mutating func add(_ number: Int64, _ time: Int64, _ slot: Int) {
+    last = max(last, number)
+    earliest = min(earliest, time)
+    latest = max(latest, time)
+    while counts.count <= slot { counts.append(0) }
+    counts[slot] += 1
+  }
+
+  fileprivate mutating func add(_ other: HistorySketch.Bin) {
+    last = max(last, other.last)
+    earliest = min(earliest, other.earliest)
+    latest = max(latest, other.latest)
+    while counts.count < other.counts.count { counts.append(0) }
+    for (slot, count) in other.counts.enumerated() { counts[slot] += count }
+  }
+}

@@ -1,0 +1,57 @@
+import Annals
+import AnnalsState
+
+extension ShownObject {
+  /// The longest label, in characters.
+  static let longestLabel = 80
+
+  /// An object as it is named in a state; with a label if that is wanted and the entity has a
+  /// display attribute.
+  package init(
+    _ object: ObjectReference, in state: StateReader, labelled: Bool = false
+  ) throws {
+    let name = try state.name(of: object)
+    let exists = try state.exists(object)
+    var label: String?
+    if labelled, exists, let entity = state.state.schema.entity(numbered: object.entity),
+      let display = entity.displayName.flatMap({ entity.attribute(named: $0) })
+    {
+      label = try state.value(of: object, display).shortLabel
+    }
+    self.init(name, label: label, exists: exists)
+  }
+
+  /// An object of this name.
+  package init(_ name: ObjectName, label: String? = nil, exists: Bool) {
+    self.init(
+      id: "\(name.entity)#\(name.row)", name: name.text.clipped(to: 400), entity: name.entity,
+      row: name.row, label: label, exists: exists)
+  }
+}
+
+extension StateReader {
+  /// Whether the object exists in this state.
+  func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating { try state.contains(object.entity, object.row) }
+  }
+}
+
+extension Value {
+  /// The value as a label; nil for one that shows nothing, and for one that was not read.
+  var shortLabel: String? {
+    switch self {
+    case .null, .erased, .large, .object, .objects, .data: return nil
+    default:
+      let text = plainText
+      return text.isEmpty ? nil : text.clipped(to: ShownObject.longestLabel)
+    }
+  }
+}
+
+extension String {
+  /// The first so many characters (Unicode scalars), and a dot of ellipsis if there are more.
+  package func clipped(to count: Int) -> String {
+    guard utf8.count > count, unicodeScalars.count > count else { return self }
+    return String(unicodeScalars.prefix(count)) + "…"
+  }
+}

@@ -1,0 +1,199 @@
+import Annals
+import AnnalsInspector
+import AnnalsModel
+import AnnalsTestSupport
+import Testing
+
+/// Documents about the history, compared with what the library says of it.
+@Suite(.deadline) struct HistoryDocumentTests {
+  private let world: InspectorWorld
+
+  init() throws { world = try InspectorWorld() }
+
+  @Test(arguments: ["time", "number"], [1, 7, 240])
+  func density(by: String, buckets: Int) throws {
+    let document = try world.ask(["by": by, "buckets": "\(buckets)"]).density()
+    #expect(document.progress == 1 && document.buckets.count <= buckets)
+    #expect(document.buckets.reduce(0) { $0 + $1.count } == world.count)
+    try world.reading { store in
+      var counts: [String: Int] = [:]
+      try store.history().forEach { counts[$0.author ?? "", default: 0] += 1 }
+      for (place, author) in document.authors.enumerated() {
+        let sum = document.buckets.reduce(0) { $0 + $1.authors[place] }
+        #expect(sum == counts[author ?? "?"])
+      }
+      #expect(document.authors.count == counts.count)
+    }
+    for (left, right) in zip(document.buckets, document.buckets.dropFirst()) {
+      #expect(left.to == right.from)
+    }
+  }
+
+  @Test func aStretchOfTheDensity() throws {
+    let document = try world.ask(["by": "number", "from": "11", "to": "20", "buckets": "10"])
+      .density()
+    #expect(document.buckets.map(\.count) == Array(repeating: 1, count: 10))
+    #expect(document.buckets.first?.first == 11 && document.buckets.last?.last == 20)
+  }
+
+  private static let filters: [[String: String]] = [
+    [:], ["author": "ann"], ["entity": "Place"], ["property": "title"], ["type": "delete"],
+    ["context": "seven"], ["text": "FIVE"], ["author": "ben", "entity": "Post"],
+  ]
+
+  /// Pages backward and forward have the same transactions as the library's history.
+  @Test(arguments: filters)
+  func transactions(filter: [String: String]) throws {
+    let expected = try world.reading { store in
+      var condition = HistoryCondition.always
+      if let author = filter["author"] { condition = condition && .author == author }
+      if let entity = filter["entity"] { condition = condition && .touches(entity) }
+      if let name = filter["property"] { condition = condition && .touches(property: name) }
+      if filter["type"] != nil { condition = condition && .kind(.delete) }
+      if filter["context"] != nil { condition = condition && .context == "seven" }
+      return try store.history(where: condition).collect().filter { transaction in
+        guard filter["text"] != nil else { return true }
+        return "\(transaction.metadata["message"] ?? .null)".contains("five")
+      }.map(\.number)
+    }
+    var (found, before) = ([Int64](), nil as Int64?)
+    repeat {
+      var parameters = filter.merging(["limit": "7"]) { $1 }
+      parameters["before"] = before.map { "\($0)" }
+      let page = try world.ask(parameters).transactions()
+      found += page.transactions.map(\.header.number)
+      before = page.older
+    } while before != nil
+    #expect(found == expected.reversed())
+    var (forward, after) = ([Int64](), 0 as Int64?)
+    while let next = after {
+      let parameters = filter.merging(["limit": "7", "after": "\(next)"]) { $1 }
+      let page = try world.ask(parameters).transactions()
+      forward += page.transactions.map(\.header.number).reversed()
+      after = page.newer
+    }
+    #expect(forward == expected)
+  }
+
+  @Test func aTransactionWhole() throws {
+    try world.reading { store in
+      try store.history().forEach { transaction in
+        let document = try world.ask(["number": "\(transaction.number)"]).transaction()
+        #expect(document.total == transaction.changes.count)
+        #expect(document.header.author == transaction.author)
+        #expect(document.changes.map(\.kind) == transaction.changes.map { "\($0.kind)" })
+        for (shown, change) in zip(document.changes, transaction.changes) {
+          #expect(shown.object.row == change.objectID.row)
+          #expect(shown.properties.map(\.property) == change.properties.map(\.name))
+          for (difference, property) in zip(shown.properties, change.properties)
+          where property.name == "rank" {
+            #expect((difference.after?.text ?? "") == property.after.plainText)
+            #expect((difference.before?.text ?? "") == property.before.plainText)
+          }
+        }
+      }
+    }
+  }
+
+  @Test func theLifeOfEachObject() throws {
+    try world.reading { store in
+      let ids = try store.history(where: .touches("Post")).objectIDs()
+        .filter { $0.entity == 2 }
+      for id in ids {
+        let expected = try store.history(of: id).collect().map(\.number)
+        let life = try world.ask(["object": "Post#\(id.row)"]).life()
+        #expect(life.versions.map(\.header.number) == expected.reversed())
+        #expect(life.versions.allSatisfy { $0.change?.object.row == id.row })
+        let object = try world.ask(["object": "Post#\(id.row)"]).object()
+        #expect(try object.exists == (store.snapshot().object(id) != nil))
+        #expect(object.object.name.hasPrefix("Post/x"), "a deleted object has lost its name")
+      }
+    }
+  }
+
+  @Test(arguments: [(0, 60), (10, 50), (50, 10), (33, 33)])
+  func difference(from: Int, to: Int) throws {
+    try world.reading { store in
+      let expected = try store.diff(from: from, to: to).changes
+      let document = try world.ask(["from": "\(from)", "to": "\(to)", "limit": "500"]).difference()
+      #expect(document.total == expected.count)
+      #expect(document.changes.map(\.object.row) == expected.map(\.objectID.row))
+      #expect(document.changes.map(\.kind) == expected.map { "\($0.kind)" })
+      for counts in document.entities {
+        let own = expected.filter { $0.entityName == counts.entity }
+        #expect(counts.inserts == own.filter { $0.kind == .insert }.count)
+        #expect(counts.updates + counts.deletes == own.filter { $0.kind != .insert }.count)
+      }
+    }
+  }
+
+  /// Where the answer changes once, the bisection finds where; and it asks few states.
+  @Test func sinceWhen() throws {
+    try world.reading { store in
+      let posts = try store.history(where: .touches("Post")).objectIDs().filter { $0.entity == 2 }
+      for id in posts.prefix(12) {
+        let history = try store.history(of: id).collect()
+        let isThere = try store.snapshot().object(id) != nil
+        // A deleted object was there and is not: at both ends it is not.
+        guard isThere else { continue }
+        let document = try world.ask(["object": "Post#\(id.row)"]).since()
+        #expect(document.holds && document.became?.number == history.first?.number)
+        #expect(document.states <= 10)
+        #expect(document.changes.first?.kind == "insert")
+      }
+    }
+    let count = try world.ask(["entity": "Post", "count": ">=10"]).since()
+    let first = try #require(count.became?.number)
+    for probe in count.probes { #expect(probe.holds == (probe.count ?? 0 >= 10)) }
+    let counts = try world.reading { store in
+      try [first - 1, first].map { try store.snapshot(at: $0).count(of: "Post") }
+    }
+    #expect(counts[0] < 10 && counts[1] >= 10)
+  }
+
+  /// A state made from a near one is the state.
+  @Test func nearStates() throws {
+    let numbers = [40, 41, 39, 20, 22, 18, 60, 58, 1, 2, 3]
+    for number in numbers {
+      let page = try world.ask(
+        ["entity": "Post", "at": "\(number)", "limit": "500", "sort": "id"]
+      ).table()
+      try world.reading { store in
+        let fetch = DynamicFetch("Post").sorted(by: SortKey(PropertyPath("id")))
+        let expected = try store.snapshot(at: number).fetch(fetch)
+        #expect(page.rows.map(\.object.row) == expected.map(\.objectID.row))
+        let ranks = page.columns.firstIndex { $0.name == "rank" } ?? 0
+        #expect(
+          page.rows.map { $0.values[ranks].text } == expected.map { $0["rank"].plainText })
+      }
+    }
+  }
+
+  @Test func timeline() throws {
+    let document = try world.ask(["entity": "Post", "start": "day", "group": "place"]).timeline()
+    let count = try world.reading { try $0.snapshot().count(of: "Post") }
+    #expect(document.total == count)
+    #expect(document.rowTotal == document.total)
+    #expect(document.bars.map(\.startUs) == document.bars.map(\.startUs).sorted())
+    for bar in document.bars {
+      let group = try #require(bar.group ?? document.lanes.indices.last)
+      #expect(bar.lane < document.lanes[group])
+    }
+    let lives = try world.ask(["lifetimes": "1", "entity": "Post"]).timeline()
+    #expect(lives.total >= document.total)
+    let none = try world.ask().timeline()
+    #expect(none.suggestions?.entities.first?.starts == ["when", "day"])
+  }
+
+  @Test func schemaAndItsGrowth() throws {
+    var grown = InspectorWorld.schema
+    grown.entities[1].attributes.append(Attribute("extra", .double))
+    try Store.with(path: world.path, schema: grown) { _ in }
+    let document = try world.ask().schema()
+    #expect(document.entities.map(\.name) == ["Place", "Post"])
+    #expect(document.growth.count == 2)
+    #expect(document.growth.last?.lines == ["schema of Post", "    + extra: double"])
+    let early = try world.ask(["at": "5"]).schema()
+    #expect(early.entities.last?.attributes.contains { $0.name == "extra" } == false)
+  }
+}

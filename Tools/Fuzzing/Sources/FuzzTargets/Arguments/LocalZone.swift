@@ -1,1 +1,0 @@
-../../../../annals/Arguments/LocalZone.swift

@@ -1,1 +1,0 @@
-../../../../annals/Arguments/TokenArgument.swift

@@ -1,0 +1,97 @@
+// Changes and headers of transactions as elements: for lists, one transaction, lives and differences.
+
+import { h } from "./dom.js";
+import { difference } from "./textdiff.js";
+import { count, counted, line, minutes, reference, transactionLink, value, who } from "./values.js";
+
+const signs = { insert: ["+", "inserted"], update: ["~", "updated"], delete: ["−", "deleted"] };
+
+/** The sign of a kind of change, with its word for screen readers. */
+export function sign(kind) {
+  const [text, word] = signs[kind] ?? ["·", kind];
+  return h("span", { class: `sign ${kind}`, title: word },
+    h("span", { "aria-hidden": "true" }, text), h("span", { class: "unseen" }, `${word} `));
+}
+
+/** Who, when, context and message of a transaction. */
+export function headerLine(header, { withMessage = true, withProcess = false, isBase = false } = {}) {
+  const extra = [header.context, withProcess && header.process && `${header.process}${header.pid ? `[${header.pid}]` : ""}`].filter(Boolean);
+  return h("div", { class: "transaction-head" },
+    h("div", { class: "head-line" }, isBase ? h("span", {}, count(header.number)) : transactionLink(header.number),
+      h("span", { class: "nowrap", title: header.timestamp }, header.timestamp ? minutes(header.timestamp) : ""),
+      isBase ? null : who(header.author), extra.length > 0 && h("span", { class: "soft cut" }, extra.join(" · "))),
+    withMessage && header.message && h("p", { class: "message" }, header.message.replace(/\n\s*\n/g, "\n")),
+    remarks(header));
+}
+
+/** What is special about a transaction: undo, loss, erasure, schema. */
+function remarks(header) {
+  const numbers = (list) => [list].flat().map((each, place) => [place ? ", " : "", transactionLink(each)]);
+  const all = [
+    header.undoes && (!Array.isArray(header.undoes) || header.undoes.length > 0) && ["undoes ", numbers(header.undoes)],
+    header.redoes && ["redoes ", numbers(header.redoes)],
+    header.group && [`group ${header.group}`],
+    header.migrations?.length > 0 && [`migration ${header.migrations.join(", ")}`],
+    header.schema?.length > 0 && [`schema of ${header.schema.join(", ")}`],
+    header.lost && [`lost: ${header.lost}${header.lostReason ? ` (${header.lostReason})` : ""}`],
+    header.erased?.length > 0 && [`erased ${header.erased.slice(0, 5).join(", ")}${header.erased.length > 5 ? "…" : ""}`],
+  ].filter(Boolean);
+  return all.length > 0 && h("p", { class: "soft small" }, all.map((each, place) => [place ? " · " : "", each]));
+}
+
+/**
+ * One change. `number` is its transaction, so that cut values can be asked for whole. One that is not open shows its
+ * properties on one line, which opens.
+ */
+export function changeElement(change, number, { withObject = true, open = true } = {}) {
+  const list = h("dl", { class: "changes" }, change.properties.map((each) => [
+    h("dt", {}, each.property),
+    h("dd", {}, propertyChange(change, each, number)),
+  ]));
+  const more = change.more > 0 && h("p", { class: "soft small" }, `${count(change.more)} more properties`);
+  if (!withObject) return h("div", { class: "change" }, list, more);
+  const title = h("div", { class: "change-title" }, sign(change.kind), reference(objectOf(change)),
+    objectOf(change).label && h("span", { class: "soft cut" }, change.object.name));
+  if (open) return h("div", { class: "change" }, title, list, more);
+  return h("div", { class: "change" }, title, h("details", { class: "closed-change" }, summary(change), list), more);
+}
+
+function objectOf(change) {
+  return { ...change.object, label: change.label ?? change.object.label, exists: true };
+}
+
+/** A change in few words: the properties on one line. */
+function summary(change) {
+  const text = change.properties.slice(0, 8).map((each) =>
+    (change.kind === "update" ? each.property : `${each.property} ${line(each.after ?? each.before)}`)).join(" · ");
+  return h("summary", { class: "soft cut small" }, text);
+}
+
+function propertyChange(change, each, number) {
+  const where = (side) => number && {
+    transaction: number, object: change.object.id, property: each.property, side,
+  };
+  if (each.edits) return edits(each.edits);
+  if (change.kind === "insert") return value(each.after, where("after"));
+  if (change.kind === "delete") return h("span", { class: "gone-value" }, value(each.before, where("before")));
+  return difference(each.before, each.after, where);
+}
+
+function edits(list) {
+  const items = (all, kind, word) => (all ?? []).map((each) => h("span", { class: "edit" },
+    h(kind === "was" ? "del" : kind === "now" ? "ins" : "span", { class: kind }, reference(each.object)),
+    h("span", { class: "soft small" }, ` ${word(each)}`)));
+  return h("span", { class: "value edits" },
+    items(list.removed, "was", (each) => `from ${each.position + 1}`),
+    items(list.inserted, "now", (each) => `at ${each.position + 1}`),
+    items(list.moved, "moved", (each) => `${each.from + 1} → ${each.to + 1}`),
+    list.more > 0 && h("span", { class: "soft" }, `${count(list.more)} more`));
+}
+
+/** "3 inserts, 5 updates, 1 delete" with the signs' colours. */
+export function tally(entry) {
+  return [["inserts", "insert", "+"], ["updates", "update", "~"], ["deletes", "delete", "−"]]
+    .filter(([name]) => entry[name] > 0)
+    .map(([name, kind, text]) => h("span", { class: `tally sign ${kind}`, title: counted(entry[name], kind) },
+      `${text}${count(entry[name])}`));
+}

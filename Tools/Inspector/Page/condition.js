@@ -1,0 +1,96 @@
+// The condition of a table: checked while it is typed, errors at their column, the plan below.
+
+import { changed, current, go } from "./address.js";
+import { debounced, h, replace } from "./dom.js";
+import { ask } from "./server.js";
+import { at } from "./session.js";
+import { count } from "./values.js";
+
+/** Makes the field for a condition over the entity that `entity()` names. */
+export function createCondition(entity, { commit, example = "title CONTAINS \"fog\"", name = "Condition" } = {}) {
+  const problem = h("div", { class: "condition-problem", role: "alert", hidden: true });
+  const state = h("span", { class: "soft small", role: "status" });
+  const id = `condition${Math.random().toString(36).slice(2, 8)}`;
+  problem.id = `${id}-problem`;
+  const input = h("input", {
+    type: "text", class: "mono condition-input", spellcheck: "false", autocomplete: "off", autocapitalize: "off",
+    placeholder: example, "aria-label": name, "aria-describedby": problem.id,
+    oninput: () => check(),
+    onkeydown: (event) => {
+      if (event.key === "Enter") {
+        event.preventDefault();
+        apply();
+      }
+    },
+  });
+  const clear = h("button", {
+    type: "button", class: "plain", "aria-label": "Without a condition", title: "Without a condition", hidden: true,
+    onclick: () => {
+      input.value = "";
+      apply();
+      input.focus();
+    },
+  }, "×");
+  let controller = null;
+
+  const check = debounced(250, async () => {
+    controller?.abort();
+    clear.hidden = input.value === "";
+    if (!input.value.trim()) {
+      showProblem(null);
+      replace(state);
+      return;
+    }
+    controller = new AbortController();
+    const { signal } = controller;
+    try {
+      const answer = await ask("plan", { entity: entity(), at: at(), where: input.value }, signal);
+      if (signal.aborted) return;
+      showProblem(null);
+      const isShown = input.value === (current().query.where ?? "");
+      replace(state, isShown ? null : `${count(answer.total)} match – Enter shows them`);
+    } catch (error) {
+      if (!signal.aborted) showProblem(error);
+    }
+  });
+
+  function apply() {
+    controller?.abort();
+    replace(state);
+    if (commit) commit(input.value.trim());
+    else go(changed({ where: input.value.trim() || null }));
+  }
+
+  /** Shows what is wrong below the column where it is. */
+  function showProblem(error) {
+    problem.hidden = !error;
+    input.setAttribute("aria-invalid", error ? "true" : "false");
+    if (!error) return;
+    replace(state);
+    const column = Math.min(error.column ?? 1, input.value.length + 1);
+    const isVisible = error.column !== undefined && column * 8 < input.clientWidth;
+    replace(problem, isVisible && h("span", { class: "mono caret", "aria-hidden": "true" }, `${" ".repeat(column - 1)}▲`),
+      h("span", { class: "prose" }, error.column === undefined ? null : h("span", { class: "soft" }, `column ${error.column}: `),
+        error.message));
+  }
+
+  const element = h("div", { class: "condition" },
+    h("div", { class: "condition-line" }, input, clear, state), problem);
+  return {
+    element, input, showProblem,
+    set(text) {
+      if (document.activeElement !== input) input.value = text ?? "";
+      clear.hidden = input.value === "";
+      showProblem(null);
+      replace(state);
+    },
+  };
+}
+
+/** The plan of an answer, and the command for an index that would help. */
+export function planOf(answer) {
+  if (!answer.plan?.length) return null;
+  return h("details", { class: "plan small" }, h("summary", { class: "soft" }, "Plan"),
+    h("ul", {}, answer.plan.map((each) => h("li", { class: "soft prose" }, each))),
+    answer.planRemedy && h("p", { class: "mono" }, answer.planRemedy));
+}

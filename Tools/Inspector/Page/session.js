@@ -1,0 +1,132 @@
+// What the whole page knows of its store: name, head, authors, and the moment that is shown.
+
+import { current } from "./address.js";
+import { ask, forget, events } from "./server.js";
+
+const listeners = new Set();
+
+export const session = {
+  overview: null,
+  /** The newest transaction that was heard of. */
+  head: 0,
+  base: 0,
+  size: 0,
+  authors: [],
+  /** Zone of the command, in seconds east of UTC. */
+  zoneOffset: 0,
+  moment: null,
+  /** live, paused, unreachable, or the reason why the file cannot be followed. */
+  live: "off",
+  pausedAt: null,
+  problem: null,
+};
+
+/** Calls back with "overview", "moment", "head", "live" or "file" when that changed. */
+export function observe(listener) {
+  listeners.add(listener);
+}
+
+export function tell(what) {
+  for (const listener of listeners) listener(what);
+}
+
+/** The moment to ask for: of the address, or where a pause holds the page; nothing is head. */
+export function at() {
+  const asked = current().query.at;
+  if (asked) return asked;
+  return session.pausedAt === null ? undefined : String(session.pausedAt);
+}
+
+/** A key for what is shown at head: it changes with each commit that is followed. */
+export function momentKey() {
+  return at() ?? `head ${session.head}`;
+}
+
+/** Whether the page shows the newest state, and moves on with it. */
+export function isAtHead() {
+  return at() === undefined;
+}
+
+/** Reads what the frame shows. */
+export async function open() {
+  const overview = await ask("overview", {});
+  session.overview = overview;
+  session.head = overview.head;
+  session.base = overview.base;
+  session.size = overview.size;
+  session.zoneOffset = overview.zoneOffset ?? 0;
+  session.moment = overview.moment;
+  await countAuthors();
+  tell("overview");
+}
+
+/** The most active authors, whose colours last as long as the page; counted on while there is more to read. */
+async function countAuthors() {
+  const density = await ask("density", { by: "number", buckets: 1 });
+  session.authors = density.authors;
+  if ((density.progress ?? 1) >= 1) return;
+  setTimeout(async () => {
+    await countAuthors();
+    tell("authors");
+  }, 500);
+}
+
+/** The moment of the address, resolved. */
+export async function resolveMoment(signal) {
+  const answer = await ask("moment", { at: at() }, signal);
+  session.moment = answer.moment;
+  session.head = Math.max(session.head, answer.moment.head);
+  tell("moment");
+}
+
+/** The place of an author's colour: 1 to 8 for the most active, 0 for others. */
+export function hue(author) {
+  const place = session.authors.indexOf(author ?? null);
+  return place >= 0 && place < 8 && author ? place + 1 : 0;
+}
+
+let stream = null;
+let streamStore = null;
+
+/** Follows what other processes write to the store that is shown, by one connection. */
+export function follow() {
+  const store = current().query.store ?? "";
+  if (stream && stream.readyState !== EventSource.CLOSED && streamStore === store) return;
+  stream?.close();
+  stream = events();
+  streamStore = store;
+  session.live = "connecting";
+  stream.addEventListener("head", (event) => {
+    const news = JSON.parse(event.data);
+    const isNew = news.head > session.head;
+    session.live = session.pausedAt === null ? "live" : "paused";
+    session.problem = null;
+    session.head = Math.max(session.head, news.head);
+    session.size = news.size ?? session.size;
+    tell("live");
+    if (isNew) tell("head");
+  });
+  stream.addEventListener("changed", (event) => {
+    const news = JSON.parse(event.data);
+    forget();
+    session.base = news.base ?? session.base;
+    session.head = news.head ?? session.head;
+    const isGone = news.reason === "damaged" || news.reason === "missing";
+    session.problem = isGone ? news.message ?? `The file is ${news.reason}.` : null;
+    session.live = isGone ? news.reason : "live";
+    tell("live");
+    tell("file");
+  });
+  stream.addEventListener("error", () => {
+    session.live = "unreachable";
+    tell("live");
+  });
+}
+
+/** Holds the page where it is, or lets it go on with the newest state. */
+export function pause(isPaused) {
+  session.pausedAt = isPaused ? session.head : null;
+  session.live = isPaused ? "paused" : "live";
+  tell("live");
+  tell("head");
+}

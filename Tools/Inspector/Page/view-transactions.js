@@ -1,0 +1,191 @@
+// The transactions up to the moment, newest first, narrowed by filters; beside them one of them whole.
+
+import { changed, current, go } from "./address.js";
+import { changeElement, headerLine } from "./change.js";
+import { h, notice, replace } from "./dom.js";
+import { createFilters, filterNames } from "./filters.js";
+import { setCommand } from "./frame.js";
+import { ask, failure, Loader } from "./server.js";
+import { at, session } from "./session.js";
+import { createTransactionPanel } from "./transaction-panel.js";
+import { count } from "./values.js";
+
+const pageLength = 60;
+const mostShown = 900;
+
+export function create(element) {
+  const filters = createFilters();
+  const list = h("ol", { class: "transactions", "data-first": true });
+  const foot = h("div", { class: "foot" });
+  const left = h("section", { class: "column transaction-list", "aria-label": "Transactions" }, filters.element, list, foot);
+  const right = h("section", { class: "column transaction-column", "aria-label": "One transaction", tabindex: "-1" });
+  element.append(left, right);
+  const loader = new Loader(list);
+  const panel = createTransactionPanel(right, { answered: (answer) => setCommand(answer.command) });
+  let key = null;
+  let newest = 0;
+  let older;
+  let isReading = false;
+  let listCommand = "";
+
+  const watcher = new IntersectionObserver((entries) => {
+    if (entries.some((each) => each.isIntersecting)) readMore();
+  }, { root: left, rootMargin: "600px" });
+  watcher.observe(foot);
+
+  /** The filters of the address and the part of history that the slider shows. */
+  function question() {
+    const { query } = current();
+    const asked = {};
+    for (const name of filterNames) if (query[name]) asked[name] = query[name];
+    if (query.before) asked.before = query.before;
+    const zoom = /^(-?\d+)\.\.(-?\d+)$/.exec(query.zoom ?? "");
+    if (zoom && query.axis === "number") {
+      asked.after = Math.max(0, Number(zoom[1]) - 1);
+      asked.before = Math.min(Number(asked.before ?? Infinity), Number(zoom[2]));
+    } else if (zoom) {
+      asked.since ??= new Date(Number(zoom[1]) / 1000).toISOString();
+      asked.until ??= new Date(Number(zoom[2]) / 1000).toISOString();
+    }
+    const moment = /^\d+$/.test(at() ?? "") ? Number(at()) : session.moment?.number;
+    if (at() !== undefined && moment !== undefined) asked.before = Math.min(Number(asked.before ?? Infinity), moment + 1);
+    return asked;
+  }
+
+  function show() {
+    const { query } = current();
+    filters.show();
+    const asked = question();
+    const newKey = JSON.stringify(asked);
+    if (newKey !== key) {
+      key = newKey;
+      load(asked);
+    } else if (session.head > newest && asked.before === undefined) prepend(asked);
+    element.classList.toggle("with-transaction", Boolean(query.show));
+    if (query.show) panel.show(Number(query.show));
+    else {
+      panel.clear();
+      setCommand(listCommand);
+    }
+    mark();
+  }
+
+  function load(asked) {
+    loader.load(null, async (signal) => {
+      const answer = await page(asked, signal);
+      replace(list, answer.transactions.map(item));
+      left.scrollTop = 0;
+      older = answer.older;
+      newest = session.head;
+      listCommand = answer.command;
+      if (!current().query.show) setCommand(answer.command);
+      showFoot();
+      mark();
+    }, { quietly: list.children.length > 0 });
+  }
+
+  /** One page; a search that stops early goes on until there is something to show. */
+  async function page(asked, signal) {
+    const found = [];
+    let { before } = asked;
+    for (;;) {
+      const answer = await ask("transactions", { ...asked, before, limit: pageLength }, signal);
+      found.push(...answer.transactions);
+      if (!answer.isPartial || answer.older === undefined || found.length >= pageLength) {
+        return { ...answer, transactions: found };
+      }
+      replace(foot, h("p", { class: "soft" }, `Searched back to ${count(answer.older)}…`));
+      before = answer.older;
+    }
+  }
+
+  async function readMore() {
+    if (isReading || older === undefined || list.children.length >= mostShown) return;
+    isReading = true;
+    const forKey = key;
+    try {
+      const answer = await page({ ...question(), before: older });
+      if (forKey !== key) return;
+      list.append(...answer.transactions.map(item));
+      older = answer.older;
+      showFoot();
+      mark();
+    } catch (error) {
+      replace(foot, failure(error, readMore));
+    } finally {
+      isReading = false;
+    }
+    const rest = foot.getBoundingClientRect().top - left.getBoundingClientRect().bottom;
+    if (rest < 600) readMore();
+  }
+
+  /** What was written since appears above, without moving what is read. */
+  async function prepend(asked) {
+    const after = newest;
+    newest = session.head;
+    const answer = await ask("transactions", { ...asked, after, limit: 200 });
+    const height = left.scrollHeight;
+    list.prepend(...answer.transactions.map(item));
+    if (left.scrollTop > 0) left.scrollTop += left.scrollHeight - height;
+  }
+
+  function showFoot() {
+    if (list.children.length === 0) {
+      replace(foot, notice("", "No transaction", "None up to this moment meets the filters."));
+    } else if (older === undefined) replace(foot, h("p", { class: "soft" }, "The history begins here."));
+    else if (list.children.length >= mostShown) {
+      replace(foot, h("a", { href: changed({ before: older }) }, `Older than ${count(older)}`));
+    } else replace(foot, h("p", { class: "soft" }, "…"));
+  }
+
+  function item(entry) {
+    const { header, changes } = entry;
+    const more = (entry.matching ?? header.changes) - changes.length;
+    return h("li", {
+      "data-number": header.number, class: "transaction",
+      onclick: (event) => {
+        if (!event.target.closest("a, button, details")) go(changed({ show: header.number }));
+      },
+    }, headerLine(header),
+    changes.map((each) => changeElement(each, header.number, { open: each.kind === "update" })),
+    more > 0 && h("p", { class: "soft small more" }, h("a", { href: changed({ show: header.number }) }, `${count(more)} more`)));
+  }
+
+  function mark() {
+    const { show: shown } = current().query;
+    for (const each of list.children) {
+      const isShown = each.dataset.number === shown;
+      if (isShown && !each.classList.contains("present")) each.scrollIntoView({ block: "nearest" });
+      each.classList.toggle("present", isShown);
+    }
+  }
+
+  function move(distance) {
+    const items = [...list.children];
+    const place = items.findIndex((each) => each.dataset.number === current().query.show);
+    const next = items[Math.min(items.length - 1, Math.max(0, place + distance))];
+    if (!next) return;
+    next.scrollIntoView({ block: "nearest" });
+    go(changed({ show: next.dataset.number }), { replacing: place >= 0 });
+  }
+
+  return {
+    show,
+    keys: {
+      "j": ["Next in the list", () => move(1)],
+      "k": ["One before in the list", () => move(-1)],
+      "/": ["To the filters", () => filters.focus()],
+      "u": ["Close the transaction", () => go(changed({ show: null }))],
+      "a": ["State as of this transaction", () => {
+        const { show: shown } = current().query;
+        if (shown) go(changed({ at: shown }));
+      }],
+    },
+    close() {
+      watcher.disconnect();
+      loader.stop();
+      panel.close();
+    },
+  };
+}
+
