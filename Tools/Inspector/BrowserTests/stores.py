@@ -1,0 +1,145 @@
+"""The stores that the tests show, and the programs that serve them."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import threading
+
+import mock_server
+import serve_page
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DIARY = ROOT / "Fixtures" / "diary.jsonl"
+HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)>"
+
+
+def hostile_lines():
+    """A store whose names and values are markup, very long, or not left to right."""
+    entity = {"name": "Note", "number": 1, "display": "title", "attributes": [
+        {"name": "id", "number": 1, "type": "string", "optional": False, "unique": True},
+        {"name": "title", "number": 2, "type": "string"}, {"name": "body", "number": 3, "type": "string"}]}
+    texts = [HOSTILE, "x" * 300, "word " * 4000, "\u202eright to left\u202c", "a\nb\tc", "'; --", "&lt;b&gt;",
+             "日本語" * 100, "👩‍👩‍👧‍👦" * 50, ""]
+    yield {"schema": {"entities": [entity]}}
+    for n, text in enumerate(texts, 1):
+        yield {"n": 2 * n - 1, "author": f"{HOSTILE}{n}", "timestamp": f"2026-01-{n:02}T10:00:00Z",
+               "message": text[:3000] or "none", "context": HOSTILE,
+               "changes": [{"op": "insert", "entity": "Note", "id": f"n{n}", "set": {"title": text[:500], "body": text}}]}
+        yield {"n": 2 * n, "author": "plain", "timestamp": f"2026-01-{n:02}T11:00:00Z",
+               "changes": [{"op": "update", "entity": "Note", "id": f"n{n}", "set": {"body": text + " more"}}]}
+
+
+def empty_lines():
+    yield {"schema": {"entities": [{"name": "Post", "number": 1, "display": "title", "attributes": [
+        {"name": "title", "number": 1, "type": "string"}]}]}}
+
+
+def write_lines(path, lines):
+    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    return path
+
+
+class MockServed:
+    """The mock server in a thread of the tests."""
+
+    isMock = True
+
+    def __init__(self, path, damaged=False, rows=0):
+        self.server, self.address = mock_server.serve(path)
+        self.handler = self.server.RequestHandlerClass
+        self.handler.isDamaged = damaged
+        self.handler.rows = rows
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def write(self, title):
+        store = self.handler.store
+        store.add({"author": "Zoe", "timestamp": "2020-01-05T10:00:00Z", "message": "while you look", "changes": [
+            {"op": "insert", "entity": "Entry", "id": f"live{store.head}", "set": {"title": title, "start": "2020-01-05"}}]})
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Served:
+    """annals-serve on a file or folder."""
+
+    isMock = False
+
+    def __init__(self, serve, annals, path):
+        self.annals, self.path = annals, path
+        self.process = subprocess.Popen([serve, str(path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = ""
+        for line in self.process.stdout:
+            said += line
+            found = re.search(r"http://\S+", line)
+            if found:
+                self.address = found.group(0)
+                break
+        else:
+            raise AssertionError(f"annals-serve did not print an address: {said}")
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+        self.passing = None
+        if os.environ.get("PAGE") == "folder":
+            self.passing, self.address = serve_page.serve(self.address)
+            threading.Thread(target=self.passing.serve_forever, daemon=True).start()
+
+    def write(self, title):
+        subprocess.run([self.annals, "put", str(self.path), f"Entry/live{os.urandom(4).hex()}", f"title={title}",
+                        "start=2020-01-05", "--author", "Zoe", "--message", "while you look"], check=True, capture_output=True)
+
+    def close(self):
+        if self.passing:
+            self.passing.shutdown()
+            self.passing.server_close()
+        self.process.terminate()
+        self.process.wait(10)
+        self.process.stdout.close()
+
+
+class Stores:
+    """Makes each store once, in a folder of its own, and serves it."""
+
+    def __init__(self, folder, serve=None, annals=None):
+        self.folder, self.programs = pathlib.Path(folder), (serve, annals)
+        self.made = {}
+
+    @property
+    def isMock(self):
+        return self.programs[0] is None
+
+    def file(self, name):
+        if name in self.made:
+            return self.made[name]
+        lines = {"diary": DIARY, "live": DIARY, "hostile": None, "empty": None}[name]
+        if lines is None:
+            lines = write_lines(self.folder / f"{name}.jsonl", hostile_lines() if name == "hostile" else empty_lines())
+        if not self.isMock:
+            store = self.folder / f"{name}.annals"
+            done = subprocess.run([self.programs[1], "import", str(store), str(lines)], capture_output=True, text=True)
+            if done.returncode != 0:
+                raise AssertionError(f"annals import: {done.stdout}{done.stderr}")
+            lines = store
+        self.made[name] = lines
+        return lines
+
+    def serve(self, name):
+        return self.serve_path(self.file(name))
+
+    def serve_path(self, path):
+        return MockServed(path) if self.isMock else Served(*self.programs, path)
+
+    def damaged(self):
+        """A store with a byte flipped in the middle of its history."""
+        if self.isMock:
+            return MockServed(self.file("diary"), damaged=True)
+        data = bytearray(self.file("diary").read_bytes())
+        data[14000] ^= 0xFF
+        return self.raw("damaged.annals", bytes(data))
+
+    def raw(self, name, data):
+        path = self.folder / name
+        path.write_bytes(data)
+        return Served(*self.programs, path)
