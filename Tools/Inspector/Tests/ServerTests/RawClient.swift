@@ -4,6 +4,8 @@ import Foundation
 /// A connection that sends any bytes, as no browser would.
 final class RawClient {
   private let socket: Socket
+  /// Whether the descriptor is not its own any more.
+  private var isClosed = false
 
   init(port: UInt16) throws {
     socket = try Socket(domain: Int32(AF_INET))
@@ -16,7 +18,10 @@ final class RawClient {
 
   deinit { close() }
 
-  func close() { try? socket.close() }
+  func close() {
+    if !isClosed { try? socket.close() }
+    isClosed = true
+  }
 
   /// Makes the room for what was received small.
   func shrinkWindow() {

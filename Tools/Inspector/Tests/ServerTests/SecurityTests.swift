@@ -52,15 +52,17 @@ import Testing
     let token = served.token
     let early = "!" + token.dropFirst()
     let late = token.dropLast() + "!"
-    func time(_ text: some StringProtocol) -> Duration {
-      let part = Substring(text)
-      return (0..<9).map { _ in
-        ContinuousClock().measure { for _ in 0..<4_000 where gate.isToken(part) { return } }
-      }.sorted()[4]
+    func time(_ text: Substring) -> Duration {
+      ContinuousClock().measure { for _ in 0..<500 where gate.isToken(text) { return } }
     }
     #expect(!gate.isToken(Substring(early)) && !gate.isToken(Substring(late)))
     #expect(gate.isToken(Substring(token)))
-    let (first, last) = (time(early), time(late))
+    // In turns, and the least of many: others use the machine meanwhile.
+    var (first, last) = (Duration.seconds(60), Duration.seconds(60))
+    for _ in 0..<200 {
+      first = min(first, time(Substring(early)))
+      last = min(last, time(Substring(late)))
+    }
     #expect(first < last * 2 && last < first * 2, "\(first) and \(last)")
   }
 
