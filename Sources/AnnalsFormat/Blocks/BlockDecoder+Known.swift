@@ -11,7 +11,9 @@ extension BlockDecoder {
   ) throws(DecodeFault) {
     let objects = BlockObjects(rows, from: entity.minimumRow, through: entity.maximumRow)
     var known = KnownValues(objects, kinds: layout.kinds(shapeOf))
-    let uses = layout.uses(shapeOf, layout.firsts(shapeOf))
+    let isReused = ContiguousArray(entity.properties.map(reused.contains))
+    let uses = layout.uses(
+      of: isReused, without: known.isLoneInsert, shapeOf, layout.firsts(shapeOf))
     var next = reused[...]
     for (ordinal, property) in entity.properties.enumerated() {
       let before = layout.columns[2 * ordinal]
@@ -19,7 +21,8 @@ extension BlockDecoder {
       if next.first == property {
         next.removeFirst()
         try decodeReused(
-          &reader, into: cells, before, uses[ordinal], known: &known, arena: &arena)
+          &reader, into: cells, before, uses.all[uses.ranges[ordinal]], known: &known,
+          arena: &arena)
       } else if !before.isEmpty {
         try decodeValues(&reader, into: cells, before, arena: &arena)
       }
@@ -32,7 +35,8 @@ extension BlockDecoder {
   /// between them.
   private mutating func decodeReused(
     _ reader: inout ByteReader, into cells: UnsafeMutableBufferPointer<ValueCell>,
-    _ column: Range<Int>, _ uses: ContiguousArray<KnownValues.Use>, known: inout KnownValues,
+    _ column: Range<Int>, _ uses: ContiguousArray<KnownValues.Use>.SubSequence,
+    known: inout KnownValues,
     arena: inout ContiguousArray<UInt8>
   ) throws(DecodeFault) {
     guard !column.isEmpty else { return }

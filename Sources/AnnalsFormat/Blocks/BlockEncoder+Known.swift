@@ -1,8 +1,8 @@
 import AnnalsModel
 
 extension BlockEncoder {
-  /// Fewer known values than one of so many are not worth finding again.
-  private static let leastShare = 16
+  /// Fewer known values than one in so many changes of the property are not worth finding again.
+  private static let leastShare = 8
 
   /// For each property of an entity whose values before are left out where an earlier change tells
   /// them: the property changes that have the others, in order. Nil for other properties.
@@ -18,17 +18,22 @@ extension BlockEncoder {
     let objects = BlockObjects(rows, from: entity.minimumRow, through: entity.maximumRow)
     guard objects.count < rows.count else { return result }
     var known = KnownValues(objects, kinds: layout.kinds(shapeOf))
-    let uses = layout.uses(shapeOf, firsts)
-    for ordinal in result.indices where !layout.columns[2 * ordinal].isEmpty {
-      result[ordinal] = unknownSlots(uses[ordinal], known: &known, batch)
+    let isReplaced = ContiguousArray(result.indices.map { !layout.columns[2 * $0].isEmpty })
+    let uses = layout.uses(of: isReplaced, without: known.isLoneInsert, shapeOf, firsts)
+    for ordinal in result.indices where isReplaced[ordinal] {
+      // A change that replaces a value is in both columns.
+      let values = layout.columns[2 * ordinal].count + layout.columns[2 * ordinal + 1].count
+      result[ordinal] = unknownSlots(
+        uses.all[uses.ranges[ordinal]], of: values, known: &known, batch)
     }
     return result
   }
 
-  /// The slots of these uses whose values before are not known; nil if too few are known, or one
-  /// is not what an earlier change tells.
+  /// The slots of these uses whose values before are not known; nil if too few of the column's
+  /// values are known, or one is not what an earlier change tells.
   private func unknownSlots(
-    _ uses: ContiguousArray<KnownValues.Use>, known: inout KnownValues, _ batch: ChangeBatch
+    _ uses: ContiguousArray<KnownValues.Use>.SubSequence, of values: Int, known: inout KnownValues,
+    _ batch: ChangeBatch
   ) -> ContiguousArray<UInt32>? {
     var slots: ContiguousArray<UInt32> = []
     var knownCount = 0
@@ -50,7 +55,6 @@ extension BlockEncoder {
         }
       }
     }
-    let total = knownCount + slots.count
-    return isRight && knownCount * BlockEncoder.leastShare > total ? slots : nil
+    return isRight && knownCount * BlockEncoder.leastShare >= values ? slots : nil
   }
 }

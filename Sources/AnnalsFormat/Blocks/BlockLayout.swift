@@ -8,6 +8,9 @@ struct BlockLayout {
     var property: PropertyNumber
     var before: Int32
     var after: Int32
+
+    /// The ordinal of the property among the entity's.
+    var ordinal: Int { Int(max(before, after)) / 2 }
   }
 
   /// The properties that changes of one shape share.
@@ -104,23 +107,42 @@ struct BlockLayout {
     next[Int(column)] += 1
   }
 
-  /// The changes that list each of the entity's properties, in their order, by the property's
-  /// ordinal; `shapeOf` gives the shape of each change, `firsts` where its run begins.
+  /// The changes that list each of some of the entity's properties, in their order, and which of
+  /// them are whose, by the property's ordinal. `isWanted` gives the properties, `isLeftOut` the
+  /// changes that do not matter, `shapeOf` the shape of each change, `firsts` where its run begins.
   func uses(
+    of isWanted: ContiguousArray<Bool>, without isLeftOut: ContiguousArray<Bool>,
     _ shapeOf: UnsafeMutableBufferPointer<Int64>, _ firsts: some Sequence<UInt32>
-  ) -> ContiguousArray<ContiguousArray<KnownValues.Use>> {
-    var uses = ContiguousArray<ContiguousArray<KnownValues.Use>>(
-      repeating: [], count: columns.count / 2)
-    for (change, (number, first)) in zip(shapeOf, firsts).enumerated() {
-      let shape = shapes[Int(number)]
-      var slot = first
-      for place in places[shape.first..<shape.first + shape.length] {
-        uses[Int(max(place.before, place.after)) / 2].append(
-          KnownValues.Use(change: UInt32(truncatingIfNeeded: change), slot: slot))
-        slot += 1
+  ) -> (all: ContiguousArray<KnownValues.Use>, ranges: ContiguousArray<Range<Int>>) {
+    var starts = ContiguousArray<Int>(repeating: 0, count: isWanted.count + 1)
+    for shape in shapes {
+      for place in places[shape.first..<shape.first + shape.length] where isWanted[place.ordinal] {
+        starts[place.ordinal + 1] += shape.uses
       }
     }
-    return uses
+    for ordinal in isWanted.indices { starts[ordinal + 1] += starts[ordinal] }
+    var next = starts
+    var all = ContiguousArray<KnownValues.Use>(
+      repeating: KnownValues.Use(change: 0, slot: 0), count: starts[isWanted.count])
+    all.withUnsafeMutableBufferPointer { all in
+      next.withUnsafeMutableBufferPointer { next in
+        for (change, (number, first)) in zip(shapeOf, firsts).enumerated()
+        where !isLeftOut[change] {
+          let shape = shapes[Int(number)]
+          var slot = first
+          for place in places[shape.first..<shape.first + shape.length] {
+            let ordinal = place.ordinal
+            if isWanted[ordinal] {
+              all[next[ordinal]] = KnownValues.Use(
+                change: UInt32(truncatingIfNeeded: change), slot: slot)
+              next[ordinal] += 1
+            }
+            slot += 1
+          }
+        }
+      }
+    }
+    return (all, ContiguousArray(isWanted.indices.map { starts[$0]..<next[$0] }))
   }
 
   /// Where each change's run begins, if they follow one another from 0.

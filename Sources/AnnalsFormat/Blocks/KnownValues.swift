@@ -31,6 +31,8 @@ struct KnownValues {
     var use = Use(change: 0, slot: 0)
   }
 
+  /// Which changes tell nothing: inserts of objects that no other change in the block is of.
+  private(set) var isLoneInsert: ContiguousArray<Bool>
   private let objects: BlockObjects
   private let kinds: ContiguousArray<ChangeKind>
   /// The latest insert of the same object before each change; -1 for none.
@@ -44,16 +46,21 @@ struct KnownValues {
     self.kinds = kinds
     latest = ContiguousArray(repeating: Latest(), count: objects.count)
     inserts = ContiguousArray(repeating: -1, count: kinds.count)
+    isLoneInsert = ContiguousArray(repeating: false, count: kinds.count)
+    var changes = ContiguousArray<UInt32>(repeating: 0, count: objects.count)
+    for ordinal in objects.ordinals { changes[Int(ordinal)] += 1 }
     var last = ContiguousArray<Int32>(repeating: -1, count: objects.count)
     for change in kinds.indices {
       let object = Int(objects.ordinals[change])
       inserts[change] = last[object]
-      if kinds[change] == .insert { last[object] = Int32(truncatingIfNeeded: change) }
+      guard kinds[change] == .insert else { continue }
+      last[object] = Int32(truncatingIfNeeded: change)
+      isLoneInsert[change] = changes[object] == 1
     }
   }
 
   /// Hands on each change of a property that has a value before, with where that is. The uses are
-  /// all changes that list the property, in order.
+  /// the changes that list the property, in order; lone inserts may be missing.
   mutating func forEach(
     _ uses: some Collection<Use>, _ body: (Use, Source) -> Void
   ) {
