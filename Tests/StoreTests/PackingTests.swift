@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsInspection
+import AnnalsStorage
 import AnnalsTestSupport
 import Testing
 

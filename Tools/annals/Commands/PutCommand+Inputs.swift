@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 import Foundation
 
 extension PutInput {
