@@ -40,7 +40,14 @@ public final class InspectorServer: Sendable {
   public let port: UInt16
   private let token: String
 
-  /// Listens at the port of the loopback; 0 for one that is free. Throws if that fails.
+  /// Why a port cannot be listened at.
+  public struct PortUnusable: Error {
+    public let port: UInt16
+    public let reason: String
+  }
+
+  /// Listens at the port of the loopback; 0 for one that is free. Throws `PortUnusable` if that
+  /// fails.
   public init(
     _ inspector: Inspector, page: PageFiles, port: UInt16 = 0, limits: Limits = Limits()
   ) throws {
@@ -49,8 +56,12 @@ public final class InspectorServer: Sendable {
     self.limits = limits
     socket = try Socket(domain: Int32(AF_INET))
     try socket.setValue(true, for: .localAddressReuse)
-    try socket.bind(to: sockaddr_in.inet(ip4: "127.0.0.1", port: port))
-    try socket.listen()
+    do {
+      try socket.bind(to: sockaddr_in.inet(ip4: "127.0.0.1", port: port))
+      try socket.listen()
+    } catch SocketError.failed(_, _, let reason) {
+      throw PortUnusable(port: port, reason: reason)
+    }
     guard case .ip4(_, let own) = try socket.sockname() else {
       throw SocketError.unsupportedAddress
     }

@@ -46,8 +46,9 @@ struct AnnalsServe {
       fflush(nil)
       let sources = [SIGINT, SIGTERM, SIGHUP].map { number in
         signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number)
-        source.setEventHandler {
+        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+        // Not of the main actor, whose thread waits.
+        source.setEventHandler { @Sendable in
           inspector.close()
           Foundation.exit(0)
         }
@@ -59,8 +60,12 @@ struct AnnalsServe {
       withExtendedLifetime(sources) {}
     } catch let error as AnnalsError {
       exit("\(error)", status: 2)
+    } catch let error as InspectorServer.PortUnusable {
+      exit(
+        "port \(error.port) cannot be used: \(error.reason). Leave --port out for one that is free",
+        status: 2)
     } catch {
-      exit("the port cannot be used: \(error)", status: 2)
+      exit("the page cannot be served any more: \(error)", status: 2)
     }
   }
 
