@@ -42,7 +42,9 @@ public final class InspectorServer: Sendable {
 
   /// Why a port cannot be listened at.
   public struct PortUnusable: Error {
+    /// The port.
     public let port: UInt16
+    /// The system's words.
     public let reason: String
   }
 

@@ -5,7 +5,7 @@ import InspectorServer
 import Testing
 
 /// The program as it is started and ended.
-@Suite struct ProgramTests {
+@Suite(.timeLimit(.minutes(1))) struct ProgramTests {
   private static let program = URL(fileURLWithPath: #filePath)
     .appendingPathComponent("../../../.build/debug/annals-serve").standardized
 
@@ -15,18 +15,20 @@ import Testing
 
   /// Whoever ends it, with Ctrl-C or otherwise, ends it in order.
   @Test(.enabled(if: isBuilt), arguments: [SIGINT, SIGTERM, SIGHUP])
-  func aSignalEndsIt(signal: Int32) throws {
+  func aSignalEndsIt(signal: Int32) async throws {
     let served = try ServedStore()
     let process = Process()
     process.executableURL = ProgramTests.program
     process.arguments = [served.path]
     let output = Pipe()
     process.standardOutput = output
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    process.terminationHandler = { _ in end.finish() }
     try process.run()
     let address = output.fileHandleForReading.availableData
     #expect(String(decoding: address, as: UTF8.self).hasPrefix("http://127.0.0.1:"))
     kill(process.processIdentifier, signal)
-    process.waitUntilExit()
+    for await _ in ended {}
     #expect(process.terminationReason == .exit && process.terminationStatus == 0)
   }
 
