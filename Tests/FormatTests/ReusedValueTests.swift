@@ -68,6 +68,33 @@ struct ReusedValueTests {
     #expect(decoded.description == batch.description)
   }
 
+  /// What a reader takes for known, rule by rule: a writer and a reader that were wrong alike would
+  /// understand each other.
+  @Test func sourcesOfValues() {
+    // Each is a change of an object; the slots of those that list the property count from 100.
+    let changes: [(row: Int64, kind: ChangeKind, isListing: Bool, source: KnownValues.Source?)] = [
+      (1, .update, true, .unknown), (2, .insert, true, nil), (1, .update, false, nil),
+      (2, .update, true, .slot(101)), (1, .update, true, .slot(100)),
+      (1, .delete, true, .slot(104)), (1, .update, true, .unknown), (1, .delete, false, nil),
+      (1, .insert, false, nil), (1, .update, true, .null), (3, .insert, false, nil),
+      (3, .delete, true, .null), (2, .delete, false, nil), (2, .insert, false, nil),
+      (2, .update, true, .null),
+    ]
+    var rows = changes.map(\.row)
+    var found: [KnownValues.Source] = []
+    rows.withUnsafeMutableBufferPointer { rows in
+      let objects = BlockObjects(rows, from: 1, through: 3)
+      var known = KnownValues(objects, kinds: ContiguousArray(changes.map(\.kind)))
+      let uses = changes.indices.filter { changes[$0].isListing }
+        .map { KnownValues.Use(change: UInt32($0), slot: UInt32($0 + 100)) }
+      for _ in 0..<2 {
+        found = []
+        known.forEach(uses) { found.append($1) }
+      }
+    }
+    #expect(found == changes.filter(\.isListing).compactMap(\.source))
+  }
+
   /// A random history of few objects, whose values before are those that the objects had, but for
   /// some.
   private static func history(
