@@ -44,6 +44,7 @@ let package = Package(
     .library(name: "Annals", targets: ["Annals"]),
     .library(name: "AnnalsExchange", targets: ["AnnalsExchange"]),
     .library(name: "AnnalsSalvage", targets: ["AnnalsSalvage"]),
+    .library(name: "AnnalsUpgrade", targets: ["AnnalsUpgrade"]),
     .library(name: "AnnalsInspector", targets: ["AnnalsInspector"]),
     .executable(name: "annals", targets: ["AnnalsCommand"]),
     .executable(name: "annals-torture", targets: ["AnnalsTortureProgram"]),
@@ -86,6 +87,12 @@ let package = Package(
         "AnnalsState", "AnnalsStorage",
       ]),
     engine(
+      "AnnalsUpgrade",
+      [
+        "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsFrames", "AnnalsLog", "AnnalsModel",
+        "AnnalsStorage",
+      ]),
+    engine(
       "AnnalsExchange",
       ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
     engine(
@@ -100,7 +107,7 @@ let package = Package(
       dependencies: [
         "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsInspector",
         "AnnalsQuery",
-        "AnnalsSalvage", "AnnalsStorage",
+        "AnnalsSalvage", "AnnalsStorage", "AnnalsUpgrade",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",
@@ -165,7 +172,7 @@ let package = Package(
       [
         "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat",
         "AnnalsInspector", "AnnalsModel", "AnnalsSalvage", "AnnalsStorage", "AnnalsTestSupport",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "AnnalsUpgrade", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests(
       "InspectionTests",

@@ -4,10 +4,10 @@ import AnnalsModel
 /// numbers.
 @usableFromInline @frozen
 package enum FormatLimits {
-  /// The version of the format: 0 while it is a draft.
-  package static let version: UInt32 = 0
-  /// The draft that this engine reads and writes.
-  package static let draft: UInt32 = 3
+  /// The version of the format that this engine reads and writes.
+  package static let version: UInt32 = 1
+  /// The drafts before version 1, as version 0: no longer read.
+  package static let drafts: ClosedRange<UInt32> = 1...3
 
   /// Bytes of the header, and of each root slot.
   package static let blockLength = 4096

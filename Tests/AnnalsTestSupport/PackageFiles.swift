@@ -6,7 +6,7 @@ package let packageFolder = URL(filePath: #filePath).deletingLastPathComponent()
 
 /// Where a file of Fixtures is.
 package func fixture(_ name: String) -> URL {
-  packageFolder.appending(path: "Fixtures/draft-3/\(name).annals")
+  packageFolder.appending(path: "Fixtures/version-1/\(name).annals")
 }
 
 /// The text of a file in which an expected one is kept; `text` itself where ANNALS_RECORD is set,

@@ -124,7 +124,7 @@ import Testing
 
   @Test func theVersionNamesTheFormat() throws {
     let run = try CommandTests.posts().run("--version")
-    #expect(run.status == .done && run.output == "annals 0.1 (file format: draft 3)\n")
+    #expect(run.status == .done && run.output == "annals 0.1 (file format: version 1)\n")
   }
 
   @Test func logLines() throws {

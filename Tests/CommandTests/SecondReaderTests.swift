@@ -132,7 +132,7 @@ enum SecondReader {
 
   /// The paths of all stores in Fixtures.
   static var fixtures: [String] {
-    let path = packageFolder.appending(path: "Fixtures").path
+    let path = packageFolder.appending(path: "Fixtures/version-1").path
     let names = (FileManager.default.enumerator(atPath: path)?.allObjects ?? []) as? [String] ?? []
     return names.filter { $0.hasSuffix(".annals") }.sorted().map { path + "/" + $0 }
   }

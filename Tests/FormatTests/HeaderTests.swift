@@ -36,9 +36,20 @@ struct HeaderTests {
     #expect(fault { $0.removeSubrange(4095...) } == .cut(4095))
     #expect(fault { $0 = ContiguousArray("{\"n\":1,\"changes\":[]}".utf8) } == .notAnnals)
     // A newer version may have moved everything else, so it is told before a checksum.
-    #expect(fault(sealed: false) { $0[8] = 1 } == .newerVersion(version: 1, draft: 3))
-    #expect(fault(sealed: false) { $0[12] = 9 } == .newerVersion(version: 0, draft: 9))
-    #expect(fault { $0[12] = 0 } == .olderDraft(0))
+    #expect(fault(sealed: false) { $0[8] = 9 } == .newerVersion(version: 9, draft: 0))
+    #expect(fault(sealed: false) { $0[12] = 9 } == .newerVersion(version: 1, draft: 9))
+    for draft: UInt8 in 1...3 {
+      #expect(fault(sealed: false) { ($0[8], $0[12]) = (0, draft) } == .olderDraft(UInt32(draft)))
+    }
+    // There was no such draft: a flipped bit of the version.
+    for draft: UInt8 in [0, 4] {
+      #expect(fault(sealed: false) { ($0[8], $0[12]) = (0, draft) } == .checksum)
+      let fault = fault { ($0[8], $0[12]) = (0, draft) }
+      guard case .invalid = fault else {
+        Issue.record("\(fault as Any)")
+        continue
+      }
+    }
     #expect(fault(sealed: false) { $0[300] = 1 } == .checksum)
     #expect(fault { $0[16] = 9 } == .unknownFeatures(9))
     #expect(fault { $0[24] = 5 } == nil)

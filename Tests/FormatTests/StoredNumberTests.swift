@@ -48,6 +48,6 @@ struct StoredNumberTests {
     #expect(FormatLimits.logStart == 12_288)
     #expect(FormatLimits.frameHeaderLength == 24)
     #expect(FileHeader.magic == [0x89, 0x41, 0x4E, 0x4C, 0x53, 0x0D, 0x0A, 0x1A])
-    #expect((FormatLimits.version, FormatLimits.draft) == (0, 3))
+    #expect(FormatLimits.version == 1 && FormatLimits.drafts == 1...3)
   }
 }

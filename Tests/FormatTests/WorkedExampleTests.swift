@@ -11,10 +11,6 @@ struct WorkedExampleTests {
   @Test
   func theFixtureIsWhatTheCodeWrites() throws {
     let bytes = WorkedExample.bytes
-    // To remake the fixture after a change of the format: set this, then run the test.
-    if ProcessInfo.processInfo.environment["ANNALS_REMAKE_FIXTURES"] != nil {
-      try Data(bytes).write(to: WorkedExampleTests.fixture)
-    }
     let stored = try Data(contentsOf: WorkedExampleTests.fixture)
     #expect(ContiguousArray(stored) == bytes)
   }

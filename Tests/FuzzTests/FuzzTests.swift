@@ -22,7 +22,9 @@ import Testing
   @Test(arguments: FuzzTarget.allCases) func standsSeedsAndTheirChanges(
     target: FuzzTarget
   ) throws {
-    let stores = try FuzzTests.files(in: "Fixtures/draft-3").filter { $0.name.hasSuffix(".annals") }
+    let stores = try FuzzTests.files(in: "Fixtures/version-1").filter {
+      $0.name.hasSuffix(".annals")
+    }
     let seeds = target.seeds(from: stores.map(\.bytes))
     #expect(!seeds.isEmpty)
     for seed in seeds { seed.withUnsafeBytes { target.run($0) } }

@@ -6,7 +6,7 @@ import Testing
 
 /// The files in Fixtures, each with its dump beside it.
 @Suite struct FixtureTests {
-  private static let folder = packageFolder.appending(path: "Fixtures")
+  private static let folder = packageFolder.appending(path: "Fixtures/version-1")
 
   private static var files: [URL] {
     let all = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test func theWorkedExampleIsSound() throws {
-    let file = FixtureTests.folder.appending(path: "draft-3/worked-example.annals")
+    let file = FixtureTests.folder.appending(path: "worked-example.annals")
     let bytes = ContiguousArray(try Data(contentsOf: file))
     #expect(try findings(in: bytes) == [])
     let report = try report(on: bytes)

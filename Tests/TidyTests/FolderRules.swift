@@ -27,6 +27,7 @@ enum FolderRules {
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Timelines", "Lists"],
     "AnnalsSalvage": ["Reading", ""],
+    "AnnalsUpgrade": [""],
     "AnnalsState": ["Columns", "Index", "Tables", "", "Conditions"],
     "AnnalsStorage": ["Locks", "", "Platform", "Memory", "Posix"],
   ]

@@ -61,6 +61,10 @@ enum TidyRules {
       "AnnalsInspection", "SystemPackage",
     ],
     "AnnalsDescription": ["AnnalsModel", "AnnalsFormat", "AnnalsInspection", "AnnalsStorage"],
+    "AnnalsUpgrade": [
+      "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsFrames", "AnnalsLog", "AnnalsModel",
+      "AnnalsStorage",
+    ],
     "AnnalsSalvage": [
       "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
       "AnnalsState", "AnnalsStorage",
@@ -85,7 +89,7 @@ enum TidyRules {
     ],
     "AnnalsCommand": [
       "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsInspector",
-      "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage", "ArgumentParser",
+      "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage", "AnnalsUpgrade", "ArgumentParser",
       "SystemPackage", "Foundation",
     ],
   ]

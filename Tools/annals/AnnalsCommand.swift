@@ -16,7 +16,7 @@ struct AnnalsCommand: ParsableCommand {
       UndoCommand.self, RedoCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
-      CompactCommand.self, BackupCommand.self, SalvageCommand.self,
+      CompactCommand.self, UpgradeCommand.self, BackupCommand.self, SalvageCommand.self,
       DumpCommand.self, VerifyCommand.self, StatCommand.self,
     ])
 

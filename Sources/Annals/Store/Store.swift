@@ -180,11 +180,8 @@ public final class Store: Sendable {
     }
   }
 
-  /// The file format that this engine reads and writes: for example `draft 3` or `version 1`.
-  public static var fileFormat: String {
-    let version = FormatLimits.version
-    return version == 0 ? "draft \(FormatLimits.draft)" : "version \(version)"
-  }
+  /// The file format that this engine reads and writes: `version 1`.
+  public static var fileFormat: String { "version \(FormatLimits.version)" }
 
   // MARK: Reading
 

@@ -73,7 +73,6 @@ extension RegionDescription {
     }
     checksum = "ok"
     add("version", FormatLimits.version)
-    add("draft", FormatLimits.draft)
     add("store", header.store.description)
     add("generation", header.generation)
     add("base", header.base)

@@ -177,8 +177,8 @@ extension AnnalsError {
     case .olderDraft(let draft):
       self.init(
         .unsupported,
-        "\(file) was written in draft \(draft) of the format, which is no longer read. Export it "
-          + "with the version that wrote it, and import it with this one")
+        "\(file) was written in draft \(draft) of the format, before version 1. "
+          + HeaderFault.remedy(forDraft: draft))
     case .checksum: self.init(headerDamage: "", in: file)
     case .foreign:
       self.init(

@@ -10,8 +10,11 @@ package struct BlockDecoder: ~Copyable {
   private var cells = Scratch<ValueCell>()
   /// Which of the entity's cells are edits; empty while none is.
   var edits: ContiguousArray<Bool> = []
+  /// Whether an entity may lack its set of reused properties: in drafts before version 1.
+  private let mayLackReused: Bool
 
-  package init() {}
+  /// A decoder of blocks of version 1, or also of drafts 2 and 3.
+  package init(ofDraft: Bool = false) { mayLackReused = ofDraft }
 
   /// Appends the block's transactions to the batch. `isContinued` is the frame's flag. If it
   /// throws, the batch is as before.
@@ -149,7 +152,9 @@ package struct BlockDecoder: ~Copyable {
     let count = entity.changeCount
     var column = ByteReader(try columns.read(&reader))
     let shapes = try BlockShape.decode(&column, limit: count)
-    let reused = try PropertyVector.decode(&column, limit: entity.properties.count)
+    let isLacking = mayLackReused && column.remaining == 0
+    let reused: ContiguousArray<PropertyNumber> =
+      isLacking ? [] : try PropertyVector.decode(&column, limit: entity.properties.count)
     try column.expectEnd()
     try check(shapes, of: entity, &reader)
     let numbers = integers.reserve(count * 2)

@@ -50,7 +50,7 @@ package struct FileHeader: Hashable, Sendable {
   package mutating func encode() -> ContiguousArray<UInt8> {
     var bytes = ContiguousArray(FileHeader.magic)
     bytes.append(fixed: FormatLimits.version)
-    bytes.append(fixed: FormatLimits.draft)
+    bytes.append(fixed: 0 as UInt32)
     features.append(to: &bytes)
     store.append(to: &bytes)
     bytes.append(fixed: generation)
@@ -92,7 +92,7 @@ package enum HeaderFault: Error, Equatable {
   case notAnnals
   /// Written in a later version or draft of the format.
   case newerVersion(version: UInt32, draft: UInt32)
-  /// Written in an earlier draft, which is no longer read.
+  /// Written in a draft before version 1, which is no longer read.
   case olderDraft(UInt32)
   /// The header's bytes were changed.
   case checksum
@@ -102,6 +102,13 @@ package enum HeaderFault: Error, Equatable {
   case invalid(DecodeFault)
   /// The header is whole, and of another store or generation than what follows it.
   case foreign
+
+  /// What to do with a file of a draft before version 1.
+  package static func remedy(forDraft draft: UInt32) -> String {
+    draft == 1
+      ? "Export it with the version of Annals that wrote it, and import it with this one"
+      : "`annals upgrade` rewrites it as version 1"
+  }
 }
 
 extension FileHeader {
@@ -125,14 +132,13 @@ extension FileHeader {
     guard bytes.count >= FormatLimits.blockLength else { throw .cut(bytes.count) }
     let block = UnsafeRawBufferPointer(rebasing: bytes[..<FormatLimits.blockLength])
     try checkVersion(block)
+    guard hasRightChecksum(block) else { throw .checksum }
     let covered = UnsafeRawBufferPointer(rebasing: block.dropLast(4))
-    let stored = UInt32(
-      littleEndian: block.loadUnaligned(fromByteOffset: covered.count, as: UInt32.self))
-    guard stored == Checksum.crc32(covered) else { throw .checksum }
+    let stored = block.loadUnaligned(fromByteOffset: covered.count, as: UInt32.self)
     do throws(DecodeFault) {
       var reader = ByteReader(covered)
       var header = try decodeFields(&reader)
-      header.checksum = stored
+      header.checksum = UInt32(littleEndian: stored)
       return header
     } catch {
       if case .unknownFeatures(_, let bits) = error { throw .unknownFeatures(bits) }
@@ -140,20 +146,31 @@ extension FileHeader {
     }
   }
 
+  /// Whether the first 4096 bytes of a file have the checksum at their end, whatever they say.
+  package static func hasRightChecksum(_ block: UnsafeRawBufferPointer) -> Bool {
+    guard block.count == FormatLimits.blockLength else { return false }
+    let covered = UnsafeRawBufferPointer(rebasing: block.dropLast(4))
+    let stored = block.loadUnaligned(fromByteOffset: covered.count, as: UInt32.self)
+    return UInt32(littleEndian: stored) == Checksum.crc32(covered)
+  }
+
   private static func checkVersion(_ block: UnsafeRawBufferPointer) throws(HeaderFault) {
     let version = UInt32(littleEndian: block.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
     let draft = UInt32(littleEndian: block.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
-    if version > FormatLimits.version || draft > FormatLimits.draft {
-      throw .newerVersion(version: version, draft: draft)
-    }
-    if draft < FormatLimits.draft { throw .olderDraft(draft) }
+    let isNewer = version == FormatLimits.version ? draft > 0 : version > FormatLimits.version
+    if isNewer { throw .newerVersion(version: version, draft: draft) }
+    if version == 0, FormatLimits.drafts.contains(draft) { throw .olderDraft(draft) }
   }
 
   private static func decodeFields(
     _ reader: inout ByteReader
   ) throws(DecodeFault) -> FileHeader {
-    // Magic and version were looked at before.
-    _ = try reader.readBytes(16)
+    _ = try reader.readBytes(FileHeader.magic.count)
+    // A greater one, and a draft, were told before.
+    guard try reader.read(UInt32.self) == FormatLimits.version else {
+      throw reader.invalid("a version of the format that there never was")
+    }
+    _ = try reader.read(UInt32.self)
     let features = try Features(readable: &reader)
     let store = try reader.readUUID()
     guard store != .zero else { throw reader.invalid("a store UUID of zeros") }

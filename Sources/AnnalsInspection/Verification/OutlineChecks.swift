@@ -45,8 +45,7 @@ struct OutlineChecks {
         case .notAnnals, .tooShort: "Check the path: this is another kind of file"
         case .cut: "Restore a copy: all behind is gone"
         case .newerVersion, .unknownFeatures: Remedy.newerVersion
-        case .olderDraft:
-          "Export it with the version of Annals that wrote it, and import it with this one"
+        case .olderDraft(let draft): HeaderFault.remedy(forDraft: draft)
         default: Remedy.salvage
         }
       isNewer = remedy == Remedy.newerVersion

@@ -35,7 +35,7 @@ extension HeaderFault: CustomStringConvertible {
     case .newerVersion(let version, let draft):
       "written in version \(version) of the format (draft \(draft)), which is newer"
     case .olderDraft(let draft):
-      "written in draft \(draft) of the format, which is no longer read"
+      "written in draft \(draft) of the format, before version 1"
     case .checksum: "header checksum mismatch"
     case .unknownFeatures(let bits):
       "needs features that this version does not know: \(Features.text(bits))"

@@ -46,7 +46,7 @@ extension FixtureRecipe {
       $0.put([2], at: 8)
     },
     FixtureRecipe("older-draft", from: edits, .refused(.unsupported)) {
-      $0.put([2], at: 12)
+      $0.put([0, 0, 0, 0, 3], at: 8)
     },
     FixtureRecipe("newer-required-feature", from: edits, .refused(.newerVersion)) {
       try $0.changeHeader(at: 16, to: [0, 1])

@@ -62,7 +62,7 @@ struct FixtureRecipe: Sendable, CustomStringConvertible {
     return recipe
   }
 
-  static let folder = packageFolder.appending(path: "Fixtures/draft-3")
+  static let folder = packageFolder.appending(path: "Fixtures/version-1")
 
   /// The file beside the others whose name ends so.
   func file(_ suffix: String) -> URL { FixtureRecipe.folder.appending(path: name + suffix) }

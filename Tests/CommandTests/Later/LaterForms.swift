@@ -7,9 +7,11 @@ import AnnalsTestSupport
 // What FORMAT.md keeps for later versions, place by place.
 extension LaterForm {
   static let files: [LaterForm] = [
-    LaterForm("version 1", .file) { $0.put([1], at: 8) },
-    LaterForm("version 4294967295", .file) { $0.put([255, 255, 255, 255], at: 8) },
-    LaterForm("the next draft", .file) { $0.put([$0.bytes[12] + 1], at: 12) },
+    LaterForm("version 2", .file) { try $0.changeHeader(at: 8, to: [2]) },
+    LaterForm("version 4294967295", .file) {
+      try $0.changeHeader(at: 8, to: [255, 255, 255, 255])
+    },
+    LaterForm("a draft of version 1", .file) { try $0.changeHeader(at: 12, to: [1]) },
   ]
 
   static let frames: [LaterForm] = {

@@ -13,7 +13,7 @@ class MockBytes:
         return {"findings": [], "errors": 0, "warnings": 0, "isSound": True, "stage": "done", "progress": 1, "more": 0}
 
     def regions(self):
-        yield {"offset": 0, "length": 4096, "kind": "header", "checksum": "ok", "isOk": True, "summary": "draft 3"}
+        yield {"offset": 0, "length": 4096, "kind": "header", "checksum": "ok", "isOk": True, "summary": "version 1"}
         for slot in (0, 1):
             yield {"offset": 4096 * (slot + 1), "length": 4096, "kind": "slot", "checksum": "ok", "isOk": True,
                    "summary": f"slot {slot}"}
