@@ -169,8 +169,9 @@ let package = Package(
     tests(
       "ReplicationTests",
       [
-        "AnnalsReplication", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat",
-        "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage", "AnnalsTestSupport",
+        "AnnalsReplication", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFaults",
+        "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage",
+        "AnnalsTestSupport", system,
       ]),
     tests(
       "RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsFaults
 import AnnalsModel
 import AnnalsReplication
 import AnnalsStorage
@@ -274,19 +275,38 @@ import Testing
   }
 
   @Test func aFileThatCannotTakeIt() async throws {
-    let world = ReplicaWorld(2)
-    let link = Link(world.log)
-    let replica = try await world.open(0, over: link)
-    let file = try world.places[0].fileSystem.open(world.places[0].path, for: .writing)
-    #expect(try file.lock(.exclusive, wait: .none))
-    file.unlock()
-    var options = ReplicaWorld.options
-    options.store.lockTimeout = .milliseconds(1)
-    let second = try await world.open(0, options)
-    try await insert("a", into: second)
+    let files = FaultyFileSystem()
+    let log = InMemorySharedLog()
+    // More than the space that the file has ahead.
+    let long = String(repeating: "long ", count: 40_000)
+    let place = StoreLocation(fileSystem: files, path: "/full.annals")
+    let replica = try await Replica.open(
+      place, records: Folder.self, Note.self, log: log, options: ReplicaWorld.options,
+      environment: .fixed())
+    files.capacity = 0
+    let error = await replicationError { try await insert(long, into: replica) }
+    #expect(error?.code == .notInFile)
+    #expect(try replica.store.snapshot().count(of: Note.self) == 0)
+    #expect(log.contents.last == 2)
+    // There is room again.
+    files.capacity = .max
     try await insert("b", into: replica)
-    #expect(replica.store.token == second.store.token || second.store.token.number == 2)
-    try await second.catchUp()
-    #expect(replica.store.token == second.store.token)
+    let titles = try replica.store.snapshot().objects(of: Note.self).map(\.value.title)
+    #expect(titles == [long, "b"])
+  }
+
+  @Test func aCallThatIsCancelled() async throws {
+    let world = ReplicaWorld(1)
+    try await world.openAll()
+    let replica = world.replicas[0]
+    world.log.isReachable = false
+    let waiting = Task { try await insert("a", into: replica) }
+    while replica.status.outage == nil { await Task.yield() }
+    waiting.cancel()
+    let error = await #expect(throws: AnnalsError.self) { try await waiting.value }
+    #expect(error?.code == .cancelled)
+    world.log.isReachable = true
+    try await insert("b", into: replica)
+    #expect(try replica.store.snapshot().objects(of: Note.self).map(\.value.title) == ["b"])
   }
 }

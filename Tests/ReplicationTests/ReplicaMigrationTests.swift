@@ -54,6 +54,7 @@ private struct Person: Record {
     replicas.append(old)
     for replica in replicas { try await replica.catchUp() }
     try expectEqualStores(replicas.map(\.store))
+    for replica in replicas { try expectRemade(replica, log) }
     let people = try old.store.snapshot().objects(of: "Person").map { $0["last"] }
     #expect(people == ["Lovelace", "Turing"])
     #expect(log.contents.last == 4)

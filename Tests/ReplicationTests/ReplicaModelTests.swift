@@ -175,6 +175,7 @@ private struct ModelRun {
     world.log.faults = LogFaults()
     try await world.expectEqual("seed \(seed)")
     for replica in world.replicas {
+      try expectRemade(replica, world.log, "seed \(seed)")
       var found: [Int64: Int64] = [:]
       try replica.store.history().forEach { transaction in
         guard case .int(let mark) = transaction.metadata["mark"] else { return }

@@ -172,6 +172,11 @@ import Testing
     #expect(try second.store.snapshot().objects(of: Folder.self).map(\.value.size) == [3])
     try await second.redo(author: "b")
     try await world.expectEqual()
+    for replica in world.replicas {
+      try expectRemade(replica, world.log)
+      try replica.store.compact()
+      try expectRemade(replica, world.log)
+    }
     #expect(try first.store.snapshot().count(of: Note.self) == 0)
   }
 
@@ -203,6 +208,11 @@ import Testing
     try await world.expectEqual()
     #expect(world.replicas[2].store.schema.entity(named: "Tag") == nil)
     #expect(first.store.schema == world.replicas[2].store.schema)
+    for replica in world.replicas {
+      try expectRemade(replica, world.log)
+      try replica.store.compact()
+      try expectRemade(replica, world.log)
+    }
   }
 
   @Test(arguments: [5_000, 100_000, 3 << 20]) func largeValuesTravel(_ length: Int) async throws {
@@ -225,6 +235,11 @@ import Testing
     }
     try await world.replicas[0].undo(author: "a")
     try await world.expectEqual()
+    for replica in world.replicas {
+      try expectRemade(replica, world.log)
+      try replica.store.compact()
+      try expectRemade(replica, world.log)
+    }
     let restored = try world.replicas[0].store.snapshot().object(Note.self, note.objectID)
     #expect(restored?.value.image == bytes)
     #expect(world.log.contents.last == 4)
@@ -244,6 +259,9 @@ import Testing
       }
     }
     try await world.expectEqual()
+    try expectRemade(world.replicas[0], world.log)
+    try world.replicas[1].store.compact()
+    try expectRemade(world.replicas[1], world.log)
     #expect(try world.replicas[0].store.snapshot().count(of: Note.self) == 3_333)
   }
 

@@ -118,6 +118,24 @@ func expectEqualStores(_ stores: [Store], _ comment: Comment? = nil) throws {
   }
 }
 
+/// Expects that a replica's file can make each transaction again as the log has it, unless something
+/// was erased: then one that made values which are gone cannot be made again, and is no other.
+func expectRemade(_ replica: Replica, _ log: InMemorySharedLog, _ comment: Comment? = nil) throws {
+  let version = replica.store.version
+  let hasErasures = try !version.erasures(after: version.base.number).isEmpty
+  let offset = version.token.number - Int64(replica.status.sequence)
+  let contents = log.contents
+  for (index, record) in contents.records.enumerated() {
+    let number = Int64(contents.first) + Int64(index) + offset
+    guard number > version.base.number + 1, number <= version.token.number else { continue }
+    guard let made = try version.portableTransaction(number) else {
+      #expect(hasErasures, "transaction \(number) is made otherwise \(comment ?? "")")
+      continue
+    }
+    #expect(made.digest.description == record.id, comment)
+  }
+}
+
 /// The canonical text of a state.
 func stateText(_ store: Store, at number: Int64) throws -> String {
   var data = Data()

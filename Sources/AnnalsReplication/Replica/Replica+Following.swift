@@ -45,7 +45,13 @@ extension Replica {
     var transactions: [Arrival] = []
     var next = place.sequence + 1
     while let record = records[next] {
-      transactions.append(Arrival(next, try await log.transaction(in: record, &retries)))
+      do {
+        transactions.append(Arrival(next, try await log.transaction(in: record, &retries)))
+      } catch {
+        // What is before it is good.
+        if transactions.isEmpty { throw error }
+        break
+      }
       next += 1
     }
     if transactions.isEmpty {

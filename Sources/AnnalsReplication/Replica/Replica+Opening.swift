@@ -80,9 +80,11 @@ extension Replica {
   }
 
   private convenience init(_ file: ReplicaFile, _ needed: ReplicaSchema) throws {
+    var options = file.options.store
+    options.isReadOnly = false
     let store = try Store(
-      file.location, creates: false, declaring: needed.migrations.map(\.name),
-      options: file.options.store, environment: file.environment)
+      file.location, creates: false, declaring: needed.migrations.map(\.name), options: options,
+      environment: file.environment)
     store.writer.followSharedLog()
     let version = store.version
     self.init(

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsEngine
+import AnnalsLog
 import AnnalsModel
 
 extension Replica {
@@ -188,7 +189,9 @@ extension Replica {
             + "not take it: \(known?.message ?? "\(error)"). It is committed; the file gets it "
             + "when the replica catches up")
       }
-      return store.token
+      return Token(
+        store: transaction.store, number: transaction.number,
+        opening: transaction.envelope.opening?.id ?? 0)
     case .behind:
       try await catchUp(&retries)
       if try currentPlace() == place { try await requireOwnTail(&retries) }

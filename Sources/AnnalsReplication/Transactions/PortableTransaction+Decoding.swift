@@ -122,10 +122,16 @@ extension PortableTransaction {
       guard record.number == content.number else {
         throw .invalid(at: start, reason: "a part of another transaction")
       }
+      guard PortableParts.isOne(batch, isLast: index == count - 1) else {
+        throw .invalid(at: start, reason: "a part of another length")
+      }
       try check.run(batch, at: start)
       content.parts.append(batch)
     }
     guard check.areAllNamed else { throw reader.invalid("a large value that nothing names") }
+    guard content.features == Features(of: content) else {
+      throw reader.invalid("other features than the transaction uses")
+    }
   }
 
   private static func envelope(

@@ -3,6 +3,8 @@ import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 
+// Writing the portable form. A transaction has one form alone: it can be made again from a file.
+
 extension PortableTransaction {
   /// How many bytes of details a file adds to those of the portable form: the place in the log, and
   /// numbers that are longer there.
@@ -14,19 +16,32 @@ extension PortableTransaction {
   /// Throws `AnnalsError`: `.tooLarge` for one of more than 1 GiB, or with details that no file
   /// takes; `.lost` for a value whose bytes were lost; and as reading large values does.
   package init(_ proposed: ProposedTransaction, after previous: Digest) throws(AnnalsError) {
-    let envelope = proposed.envelope
-    guard let opening = envelope.opening else {
-      throw AnnalsError(.readOnly, "the store is open for reading only")
-    }
     var content = Content(previous: previous)
     content.store = proposed.base.store
     content.number = proposed.base.number + 1
-    content.features = envelope.features
-    content.names = PortableNames(of: proposed.parts, in: proposed.schema)
-    content.envelope = envelope
-    var values = TravellingValues(proposed.largeValues)
-    for part in proposed.parts { content.parts.append(try values.replaced(in: part)) }
-    let record = TransactionRecord(content.number, envelope, opening)
+    content.envelope = proposed.envelope
+    content.parts = proposed.parts
+    try self.init(content, schema: proposed.schema, largeValues: proposed.largeValues)
+  }
+
+  /// The portable form of the changes and the envelope in `content`, which has an opening; `schema`
+  /// is the one after it.
+  init(
+    _ given: Content, schema: Schema, largeValues: any LargeValueSource
+  ) throws(AnnalsError) {
+    var content = given
+    guard let opening = content.envelope.opening else {
+      throw AnnalsError(.readOnly, "the store is open for reading only")
+    }
+    content.features = Features(of: content)
+    content.envelope.features = content.features
+    content.names = PortableNames(of: content.parts, in: schema)
+    var values = TravellingValues(largeValues)
+    for index in content.parts.indices {
+      content.parts[index] = try values.replaced(in: content.parts[index])
+    }
+    content.parts = PortableParts.cut(content.parts)
+    let record = TransactionRecord(content.number, content.envelope, opening)
     let length = TransactionCodec.detailsLength(of: record)
     guard length <= FormatLimits.maximumDetailsLength - PortableTransaction.detailsReserve else {
       throw AnnalsError(
@@ -108,14 +123,44 @@ extension TransactionRecord {
   }
 }
 
+extension Features {
+  /// The features that a transaction uses, by what it says.
+  init(of content: PortableTransaction.Content) {
+    self = .none
+    let envelope = content.envelope
+    var record = TransactionRecord(number: content.number, timestamp: envelope.timestamp)
+    record.extensions = envelope.extensions
+    if ErasureCodec.erasure(of: record) != nil { formUnion(.erasure) }
+    if !UndoCodec.undo(of: record).isEmpty { formUnion(.undo) }
+    if !MigrationCodec.names(of: record).isEmpty { formUnion(.migrations) }
+    for change in envelope.schemaChange {
+      if change.hasRelationshipRules { formUnion(.references) }
+      if change.hasDerivations { formUnion(.derivations) }
+      if change.hasDecimalOrDay { formUnion(.decimalsAndDays) }
+    }
+    if envelope.metadata.contains(where: { $0.value.tag.isDecimalOrDay }) {
+      formUnion(.decimalsAndDays)
+    }
+    for part in content.parts {
+      for property in part.properties {
+        for tag in [property.before.tag, property.after.tag] {
+          if tag == .erased { formUnion(.erasure) }
+          if tag.isDecimalOrDay { formUnion(.decimalsAndDays) }
+        }
+      }
+    }
+  }
+}
+
 /// The large values that travel with a transaction: those that it sets. Those before its changes
 /// are in every replica's file.
 private struct TravellingValues {
-  private let source: HeldLargeValues
+  private let source: any LargeValueSource
   private var values: [LargeValue] = []
-  private var places: [UInt64: UInt64] = [:]
+  /// By kind, length and checksum, as large values are equal.
+  private var places: [LargeValue: UInt64] = [:]
 
-  init(_ source: HeldLargeValues) { self.source = source }
+  init(_ source: any LargeValueSource) { self.source = source }
 
   /// The batch with places in place of the numbers of large values.
   mutating func replaced(in batch: ChangeBatch) throws(AnnalsError) -> ChangeBatch {
@@ -134,9 +179,9 @@ private struct TravellingValues {
   }
 
   private mutating func place(of value: LargeValue) -> UInt64 {
-    if let known = places[value.number] { return known }
+    if let known = places[value] { return known }
     values.append(value)
-    places[value.number] = UInt64(values.count)
+    places[value] = UInt64(values.count)
     return UInt64(values.count)
   }
 
