@@ -126,6 +126,29 @@ import Testing
     return store
   }
 
+  /// A long transaction is cut where its changes say, and a part that is cut elsewhere is refused.
+  @Test func partsFollowFromTheChanges() async throws {
+    let world = ReplicaWorld(1)
+    try await world.openAll()
+    try await world.replicas[0].write { tx in
+      for index in 0..<9_000 { _ = try tx.insert(Note(title: "note \(index)", count: index)) }
+    }
+    let record = try #require(world.log.contents.records.last)
+    let sample = try PortableTransaction(decoding: Array(record.bytes.dropFirst()))
+    #expect(sample.parts.count > 1)
+    #expect(sample.parts.reduce(0) { $0 + $1.changes.count } == 9_000)
+    var content = PortableTransaction.Content(previous: sample.previous)
+    (content.store, content.number) = (sample.store, sample.number)
+    content.envelope = sample.envelope
+    content.parts = sample.parts.reversed()
+    // The first parts are now shorter than they should be: they are cut anew.
+    let again = try PortableTransaction(
+      content, schema: world.replicas[0].store.schema, largeValues: world.replicas[0].store.version)
+    #expect(try PortableTransaction(decoding: again.bytes).digest == again.digest)
+    #expect(again.parts.dropLast().allSatisfy { PortableParts.isOne($0, isLast: false) })
+    #expect(!PortableParts.isOne(sample.parts[sample.parts.count - 1], isLast: false))
+  }
+
   /// Lengths that lie about what follows take no memory.
   @Test func lyingLengthsAreRefused() async throws {
     let sample = try await Self.samples()[1].0

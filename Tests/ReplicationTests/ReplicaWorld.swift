@@ -118,9 +118,12 @@ func expectEqualStores(_ stores: [Store], _ comment: Comment? = nil) throws {
   }
 }
 
-/// Expects that a replica's file can make each transaction again as the log has it, unless something
-/// was erased: then one that made values which are gone cannot be made again, and is no other.
-func expectRemade(_ replica: Replica, _ log: InMemorySharedLog, _ comment: Comment? = nil) throws {
+/// Expects that a replica's file can make each transaction again as the log has it, unless
+/// something was erased: then one that made values which are gone cannot be made again, and is no
+/// other.
+func expectRemade(
+  _ replica: Replica, _ log: InMemorySharedLog, _ comment: Comment? = nil
+) throws {
   let version = replica.store.version
   let hasErasures = try !version.erasures(after: version.base.number).isEmpty
   let offset = version.token.number - Int64(replica.status.sequence)

@@ -3,9 +3,9 @@ import AnnalsModel
 
 /// Where a transaction is cut into parts: each ends with the change with which its changes, counted
 /// by row, reach 256 KiB. So the parts follow from the changes, however they came.
-enum PortableParts {
+package enum PortableParts {
   /// The changes in parts, at least one. Costs a copy of the changes, unless they are one part.
-  static func cut(_ parts: [ChangeBatch]) -> [ChangeBatch] {
+  package static func cut(_ parts: [ChangeBatch]) -> [ChangeBatch] {
     if parts.count == 1, isOne(parts[0]) { return parts }
     var result: [ChangeBatch] = []
     var next = ChangeBatch()
@@ -26,7 +26,7 @@ enum PortableParts {
 
   /// Whether the changes of a part do not reach the length before the last one, or, unless it is
   /// the last part, with that.
-  static func isOne(_ part: ChangeBatch, isLast: Bool = true) -> Bool {
+  package static func isOne(_ part: ChangeBatch, isLast: Bool = true) -> Bool {
     var length = 0
     for index in part.changes.indices {
       if length >= FormatLimits.partTarget { return false }

@@ -26,7 +26,7 @@ extension PortableTransaction {
 
   /// The portable form of the changes and the envelope in `content`, which has an opening; `schema`
   /// is the one after it.
-  init(
+  package init(
     _ given: Content, schema: Schema, largeValues: any LargeValueSource
   ) throws(AnnalsError) {
     var content = given

@@ -55,15 +55,18 @@ public struct PortableTransaction: Sendable {
   }
 
   /// What is in the bytes.
-  struct Content {
-    var store = RawUUID.zero
-    var number: Int64 = 0
-    var previous: Digest
+  package struct Content {
+    package var store = RawUUID.zero
+    package var number: Int64 = 0
+    package var previous: Digest
     var features = Features.none
     var names = PortableNames()
     var largeValues: [(tag: ValueTag, range: Range<Int>)] = []
-    var envelope = TransactionEnvelope(timestamp: Timestamp(microseconds: 0))
-    var parts: [ChangeBatch] = []
+    package var envelope = TransactionEnvelope(timestamp: Timestamp(microseconds: 0))
+    package var parts: [ChangeBatch] = []
+
+    /// Nothing but the digest of the transaction before.
+    package init(previous: Digest) { self.previous = previous }
   }
 
   /// The UUID of the store that the transaction belongs to.
