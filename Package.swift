@@ -11,7 +11,8 @@ let settings: [SwiftSetting] = [
 /// optimised, with the checks of a debug build. For nobody else: the package manager refuses such
 /// flags in a dependency.
 let hot: Set = [
-  "AnnalsFormat", "AnnalsFrames", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage",
+  "AnnalsFormat", "AnnalsFrames", "AnnalsLog", "AnnalsModel", "AnnalsReplication", "AnnalsState",
+  "AnnalsStorage",
 ]
 let hotSettings: [SwiftSetting] =
   Context.environment["ANNALS_FAST_TESTS"] == nil
@@ -45,6 +46,7 @@ let package = Package(
     .library(name: "AnnalsExchange", targets: ["AnnalsExchange"]),
     .library(name: "AnnalsSalvage", targets: ["AnnalsSalvage"]),
     .library(name: "AnnalsUpgrade", targets: ["AnnalsUpgrade"]),
+    .library(name: "AnnalsReplication", targets: ["AnnalsReplication"]),
     .library(name: "AnnalsInspector", targets: ["AnnalsInspector"]),
     .executable(name: "annals", targets: ["AnnalsCommand"]),
     .executable(name: "annals-torture", targets: ["AnnalsTortureProgram"]),
@@ -95,6 +97,12 @@ let package = Package(
     engine(
       "AnnalsExchange",
       ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
+    engine(
+      "AnnalsReplication",
+      [
+        "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
+        "AnnalsStorage",
+      ]),
     engine(
       "AnnalsInspector",
       [
@@ -164,7 +172,14 @@ let package = Package(
         "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
         "AnnalsStorage", "AnnalsTestSupport", "AnnalsTorture", system,
       ]),
-    tests("GuideTests", ["Annals", "AnnalsExchange", "AnnalsTestSupport"]),
+    tests("GuideTests", ["Annals", "AnnalsExchange", "AnnalsReplication", "AnnalsTestSupport"]),
+    tests(
+      "ReplicationTests",
+      [
+        "AnnalsReplication", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFaults",
+        "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage",
+        "AnnalsTestSupport", system,
+      ]),
     tests(
       "RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(

@@ -11,7 +11,7 @@ import Testing
   static let articles = [
     "GettingStarted", "RecordsAndSchemas", "QueriesAndLiveViews", "Timelines", "ReadingThePast",
     "SeveralProcesses", "Servers", "TestingInMemory", "ImportAndExport", "Errors",
-    "EditingContexts", "Migrations",
+    "EditingContexts", "Migrations", "Replicas",
   ]
 
   @Test(arguments: articles) func everyBlockIsCompiledAndRun(_ article: String) throws {
@@ -55,7 +55,10 @@ import Testing
   @Test func theFirstPageNamesEveryPublicType() throws {
     let page = try String(contentsOf: Self.catalogue.appending(path: "Annals.md"), encoding: .utf8)
     var count = 0
-    for module in ["Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsModel", "AnnalsSalvage"] {
+    for module in [
+      "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsModel", "AnnalsReplication",
+      "AnnalsSalvage",
+    ] {
       let folder = packageFolder.appending(path: "Sources/\(module)")
       let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
       for file in files where file.hasSuffix(".swift") {

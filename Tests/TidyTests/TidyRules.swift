@@ -74,6 +74,10 @@ enum TidyRules {
       "AnnalsEngine", "AnnalsQuery", "SystemPackage",
       "Foundation", "FoundationEssentials", "Observation",
     ],
+    "AnnalsReplication": [
+      "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
+      "AnnalsStorage", "Foundation",
+    ],
     "AnnalsExchange": [
       "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",
     ],

@@ -12,7 +12,7 @@ extension Schema {
   private static func entity<R: Record>(of type: R.Type) -> Entity { R.entity.schemaEntity }
 
   /// Tells the engine the functions that these record types declare for derived attributes.
-  static func declare(_ records: [any Record.Type], in functions: DerivedFunctions) {
+  package static func declare(_ records: [any Record.Type], in functions: DerivedFunctions) {
     for record in records { declare(record, in: functions) }
   }
 

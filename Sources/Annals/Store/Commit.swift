@@ -39,7 +39,7 @@ public struct Commit<Value> {
   }
 
   /// The value that a closure returned, and what its commit came to.
-  init(_ value: Value, _ result: CommitResult) {
+  package init(_ value: Value, _ result: CommitResult) {
     self.init(value: value, token: result.token, conflicts: result.conflicts)
     mergedObjects = Commit.ids(result.mergedObjects, of: token.store)
     movedObjects = Commit.ids(result.moves, of: token.store)

@@ -43,7 +43,7 @@ public struct Migration: Sendable {
 
 extension [Migration] {
   /// The migrations as the engine makes them. Traps if two have the same name.
-  var steps: [MigrationStep] {
+  package var steps: [MigrationStep] {
     for (place, migration) in enumerated() {
       insist(
         !self[..<place].contains { $0.name.hasSameBytes(as: migration.name) },

@@ -16,7 +16,12 @@ extension StoreWriter {
   func append(_ changes: inout ChangeStage, of draft: inout Draft) throws {
     let isWhole = changes.isWhole && draft.changedEntities.isEmpty
     try changes.commit()
-    let (state, batch) = (draft.takeState(), changes.takeBatch())
+    adopt(draft.takeState(), changes.takeBatch(), isWhole: isWhole)
+  }
+
+  /// Makes the state after what the log has just committed the newest. The batch has its changes,
+  /// all of them and none to the schema if it is whole. The commit joins a group or is published.
+  func adopt(_ state: State, _ batch: ChangeBatch, isWhole: Bool) {
     let view = log.view
     let isSmall = isWhole && batch.changes.count <= StoreWriter.mostChangesAtHand
     hasCommitted = true

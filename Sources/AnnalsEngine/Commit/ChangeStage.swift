@@ -14,8 +14,9 @@ struct ChangeStage {
   /// Whether there is anything to record.
   private(set) var hasContent = false
 
+  /// Without `pending`, the records stay in memory.
   init(
-    _ writer: StoreWriter, _ draft: Draft, _ rules: CommitRules, _ pending: PendingLargeValues
+    _ writer: StoreWriter, _ draft: Draft, _ rules: CommitRules, _ pending: PendingLargeValues?
   ) {
     self.writer = writer
     validation = ChangeValidation(draft, by: rules)
@@ -123,6 +124,13 @@ struct ChangeStage {
   mutating func commit() throws {
     if isWhole { noteDecimalsAndDays(validation.hasDecimalOrDay) }
     try parts.commit()
+  }
+
+  /// Hands over the transaction, which is in memory: what it records besides its changes, and
+  /// these in parts, at least one.
+  mutating func takeRecords() -> (envelope: TransactionEnvelope, parts: [ChangeBatch]) {
+    if isWhole { noteDecimalsAndDays(validation.hasDecimalOrDay) }
+    return (parts.envelope, parts.kept + [parts.takeBatch()])
   }
 
   /// Notes whether the file must say that it has decimals or days, before the first part is

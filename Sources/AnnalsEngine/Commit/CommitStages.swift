@@ -14,6 +14,10 @@
 //    sync            shared with the commits of its group; none with `.deferred`
 //    publish         readers and the feed see it
 //
+// A replica's commit passes stages 1 to 7 without the log (`StoreWriter+Propose.swift`). Once a log
+// that others share has ordered it, it comes back as records, on every replica alike, and goes
+// through *given* and *append* (`GivenStage.swift`).
+//
 // Through stage 7 the draft can still be refused; then no trace remains. Uniqueness is before the
 // changes, which release the states: so indexes that nobody else has are changed in place.
 
@@ -59,7 +63,8 @@ extension StoreWriter {
     _ body: (WriteTransaction) throws -> Void
   ) throws -> CommitResult {
     try appendingLargeValues { pending in
-      let transaction = WriteTransaction(try makeDraft(origin, for: preconditions, pending))
+      let transaction = WriteTransaction(
+        try makeDraft(origin, for: preconditions, pending, isAppended: true))
       try transaction.run(body, if: preconditions, on: newest)
       return try append(&transaction.content, if: preconditions, pending)
     }
@@ -85,6 +90,20 @@ extension StoreWriter {
   func append(
     _ draft: inout Draft, if preconditions: Preconditions, _ pending: PendingLargeValues
   ) throws -> CommitResult {
+    try requireOwnOrder()
+    var changes = try pass(&draft, if: preconditions, pending)
+    if changes.hasContent { try append(&changes, of: &draft) } else { drop(&changes, pending) }
+    let newest = head.newestPosition
+    return CommitResult(
+      token: Token(store: log.store, number: newest.number, opening: newest.openingID),
+      conflicts: draft.conflicts, mergedObjects: draft.mergedObjects)
+  }
+
+  /// The stages before the transaction is appended. Its records are in the log, uncommitted, or
+  /// without `pending` in memory.
+  func pass(
+    _ draft: inout Draft, if preconditions: Preconditions, _ pending: PendingLargeValues?
+  ) throws -> ChangeStage {
     let number = head.newestPosition.number
     let isNewest = draft.number == number
     var rules = rules(of: draft)
@@ -102,17 +121,14 @@ extension StoreWriter {
     try draft.checkUniqueness()
     var changes = ChangeStage(self, draft, rules, pending)
     try changes.run(draft)
-    if changes.hasContent { try append(&changes, of: &draft) } else { drop(&changes, pending) }
-    let newest = head.newestPosition
-    return CommitResult(
-      token: Token(store: log.store, number: newest.number, opening: newest.openingID),
-      conflicts: draft.conflicts, mergedObjects: draft.mergedObjects)
+    return changes
   }
 
   /// A draft of the newest state; with a merge policy, of the state that the closure is based on.
-  private func makeDraft(
+  /// One that is appended at once may change the working state.
+  func makeDraft(
     _ origin: TransactionOrigin, for preconditions: Preconditions,
-    _ pending: PendingLargeValues
+    _ pending: any LargeValueSink, isAppended: Bool
   ) throws -> Draft {
     let version = newest
     if !preconditions.isEmpty {
@@ -126,7 +142,7 @@ extension StoreWriter {
     }
     var draft = Draft(
       origin, base: version.state, number: version.head.number,
-      working: head.takeWorkingState() ?? version.state, store: log.store,
+      working: (isAppended ? head.takeWorkingState() : nil) ?? version.state, store: log.store,
       records: version.records, largeValues: pending)
     draft.progress = options.progress.map { ProgressReport(tell: $0) }
     if !preconditions.isEmpty { draft.assigned = [] }

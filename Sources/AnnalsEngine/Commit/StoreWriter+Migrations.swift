@@ -53,6 +53,31 @@ extension StoreWriter {
     return isMade
   }
 
+  /// Proposes the first of the migrations that the newest state lacks, as `migrate` would make it;
+  /// in a store without a schema, the transaction that names all. Nil if none is pending.
+  package func proposeMigration(
+    _ steps: [MigrationStep], to schema: Schema, _ edits: [SchemaEdit]
+  ) throws -> ProposedTransaction? {
+    let pending = steps.pending(besides: newest.migrations)
+    guard let step = pending.first else { return nil }
+    if newest.state.schema.entities.isEmpty {
+      var origin = TransactionOrigin(context: "schema")
+      try origin.note(migrations: pending.map(\.name))
+      return try propose(origin) {
+        _ = try $0.draft.require(schema, edits, timesDeclared: { _ in 0 })
+      }
+    }
+    do {
+      var origin = TransactionOrigin(context: "migration")
+      try origin.note(migrations: [step.name])
+      return try propose(origin) {
+        try $0.make(step, isLast: pending.count == 1, schema, edits)
+      }
+    } catch {
+      throw AnnalsError.migration(step.name, error)
+    }
+  }
+
   /// Makes the schema of a new store, in which no migration has anything to do.
   private func record(
     _ steps: [MigrationStep], in schema: Schema, _ edits: [SchemaEdit]

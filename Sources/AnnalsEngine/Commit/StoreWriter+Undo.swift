@@ -14,14 +14,34 @@ extension StoreWriter {
     _ direction: UndoDirection, _ origin: TransactionOrigin, merging policy: MergePolicy?
   ) throws -> (step: UndoStep, result: CommitResult) {
     let version = newest
-    let step = try version.nextStep(direction, of: origin.author)
-    var origin = origin
-    origin.isAlwaysRecorded = true
-    try origin.note(direction.record(of: step))
+    let (step, origin) = try next(direction, origin, in: version)
     let result = try append(origin) { transaction in
       try undo(step, in: version, merging: policy, &transaction.content)
     }
     return (step, result)
+  }
+
+  /// Proposes what `append` would append. Throws as that does.
+  package func propose(
+    _ direction: UndoDirection, _ origin: TransactionOrigin, merging policy: MergePolicy?
+  ) throws -> (step: UndoStep, proposed: ProposedTransaction?) {
+    let version = newest
+    let (step, origin) = try next(direction, origin, in: version)
+    let proposed = try propose(origin) { transaction in
+      try undo(step, in: version, merging: policy, &transaction.content)
+    }
+    return (step, proposed)
+  }
+
+  /// The author's next step, and the origin of the transaction that undoes or redoes it.
+  private func next(
+    _ direction: UndoDirection, _ origin: TransactionOrigin, in version: StoreVersion
+  ) throws -> (UndoStep, TransactionOrigin) {
+    let step = try version.nextStep(direction, of: origin.author)
+    var origin = origin
+    origin.isAlwaysRecorded = true
+    try origin.note(direction.record(of: step))
+    return (step, origin)
   }
 
   /// What `append` would do now, without doing it. Throws what it would; the rules of the schema

@@ -35,6 +35,8 @@ package final class StoreWriter: @unchecked Sendable {
   private let owner = OwningProcess()
   /// Whether writes are refused, and none waits for the file lock.
   let isSuspended = Atomic<Bool>(false)
+  /// Whether the order of transactions is decided elsewhere: drafts are not committed here.
+  let isOrderedElsewhere = Atomic<Bool>(false)
   /// Whether the log exceeded the threshold at the last commit.
   let isCheckpointDue = Atomic<Bool>(false)
   /// How many threads are about to write alone; reduced under `lock`.

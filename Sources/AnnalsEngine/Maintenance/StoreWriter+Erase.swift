@@ -30,14 +30,8 @@ extension StoreWriter {
   package func erase(
     _ erasure: Erasure, author: String?
   ) throws(AnnalsError) -> ErasureSummary {
-    guard !erasure.reason.isEmpty, erasure.reason.utf8.count <= Erasure.longestReason else {
-      throw AnnalsError(
-        .invalidArgument,
-        "an erasure needs a reason, of at most \(Erasure.longestReason) bytes; nothing was changed")
-    }
-    guard !erasure.targets.isEmpty else {
-      throw AnnalsError(.invalidArgument, "there is nothing to erase")
-    }
+    try requireMakeable(erasure)
+    try requireOwnOrder()
     // What is going to fail records nothing, and no other rewrite comes between the transaction and
     // the one that carries it out.
     let claim = try claimRewrite(until: .now.advanced(by: options.lockTimeout))
@@ -88,7 +82,7 @@ extension StoreWriter {
   }
 
   /// Rewrites the file without the values that the transaction at `token` has erased.
-  private func carryOut(
+  func carryOut(
     _ erasure: Erasure, _ token: Token, _ claim: RewriteClaim
   ) throws -> ErasureSummary {
     let version = newest

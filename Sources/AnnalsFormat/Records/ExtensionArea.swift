@@ -14,6 +14,8 @@ package enum ExtensionArea {
   static let undo: UInt64 = 4
   /// In a transaction: the names of the migrations that it is.
   static let migration: UInt64 = 5
+  /// In a transaction: where a log that replicas share has it. Sequence and digest.
+  static let sharedLogPlace: UInt64 = 7
   /// In a definition of an entity: the edits of the schema that were made.
   static let madeEdits: UInt64 = 1
   /// In a definition of an attribute: how it is derived.
@@ -44,7 +46,7 @@ package enum ExtensionArea {
   /// What the items of a transaction are, by tag from 1.
   package static let transactionItems = [
     "the clock had jumped back", "what was erased", "group", "what it undoes or redoes",
-    "migration",
+    "migration", unassigned, "its place in a shared log",
   ]
 
   /// What the items of an attribute are, by tag from 1.

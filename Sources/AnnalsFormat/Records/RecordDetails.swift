@@ -85,6 +85,7 @@ enum RecordDetails {
       case ExtensionArea.group: _ = try UndoCodec.group(item.bytes)
       case ExtensionArea.undo: _ = try UndoCodec.act(item.bytes, before: record.number)
       case ExtensionArea.migration: _ = try MigrationCodec.names(item.bytes)
+      case ExtensionArea.sharedLogPlace: _ = try SharedLogPlace.decode(item.bytes)
       default: break
       }
     }

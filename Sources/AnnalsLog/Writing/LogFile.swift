@@ -37,6 +37,8 @@ package final class LogFile: Sendable {
   package let store: RawUUID
   package let fileSystem: any FileSystem
   let options: LogOptions
+  /// The opening that its own transactions name; nil if it is open for reading.
+  package var ownOpening: Opening? { options.opening }
   let state: Locked<LogState>
 
   /// The log that was read by a recovery which has reached its end. Throws `newerWriter` if the

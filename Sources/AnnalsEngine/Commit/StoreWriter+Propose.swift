@@ -1,0 +1,80 @@
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsState
+import Synchronization
+
+/// A transaction that has passed the stages of a commit on one state, and is not appended: whether
+/// it follows on that state is decided elsewhere.
+package struct ProposedTransaction: Sendable {
+  /// The transaction on whose state it rests.
+  package let base: Token
+  /// What it records besides its changes; names its opening.
+  package let envelope: TransactionEnvelope
+  /// Its changes, in parts, at least one.
+  package let parts: [ChangeBatch]
+  /// Reads the large values that its changes name.
+  package let largeValues: HeldLargeValues
+  /// The schema, with its own changes.
+  package let schema: Schema
+  /// The conflicts that a merge policy resolved.
+  package let conflicts: [PropertyConflict]
+  /// The objects that a merge united with stored ones.
+  package let mergedObjects: [ObjectReference: ObjectReference]
+
+  /// What a commit of it tells its caller.
+  package func result(at token: Token) -> CommitResult {
+    CommitResult(token: token, conflicts: conflicts, mergedObjects: mergedObjects)
+  }
+}
+
+// The order of a replica's transactions is decided by a log that others share: they are proposed
+// here and appended as given.
+
+extension StoreWriter {
+  /// Refuses commits of drafts from now on: this store's transactions come from a log that others
+  /// share.
+  package func followSharedLog() { isOrderedElsewhere.store(true, ordering: .releasing) }
+
+  /// Throws `.readOnly` if the order of this store's transactions is decided elsewhere.
+  func requireOwnOrder() throws(AnnalsError) {
+    guard isOrderedElsewhere.load(ordering: .acquiring) else { return }
+    throw AnnalsError(
+      .readOnly,
+      "the store is a replica, and its transactions come from the shared log; nothing was "
+        + "recorded. Write through the replica")
+  }
+
+  /// Runs the closure on a draft of the newest state and passes it through the stages, for the
+  /// holder of the turn. Returns the transaction, or nil if there is nothing to record. Writes
+  /// nothing to the file: new large values are in memory.
+  package func propose(
+    _ origin: TransactionOrigin, if preconditions: Preconditions = .none,
+    _ body: (WriteTransaction) throws -> Void
+  ) throws -> ProposedTransaction? {
+    do {
+      let version = newest
+      let held = HeldLargeValues(stored: LogLargeValues(version.view))
+      let transaction = WriteTransaction(
+        try makeDraft(origin, for: preconditions, held, isAppended: false))
+      try transaction.run(body, if: preconditions, on: version)
+      return try propose(&transaction.content, if: preconditions, held, on: version)
+    } catch {
+      if error is LogError || error is StateFault { throw AnnalsError.translated(error) }
+      throw error
+    }
+  }
+
+  private func propose(
+    _ draft: inout Draft, if preconditions: Preconditions, _ held: HeldLargeValues,
+    on version: StoreVersion
+  ) throws -> ProposedTransaction? {
+    var changes = try pass(&draft, if: preconditions, nil)
+    guard changes.hasContent else { return nil }
+    var (envelope, parts) = changes.takeRecords()
+    envelope.opening = envelope.opening ?? log.ownOpening
+    return ProposedTransaction(
+      base: version.token, envelope: envelope, parts: parts, largeValues: held,
+      schema: draft.schema, conflicts: draft.conflicts, mergedObjects: draft.mergedObjects)
+  }
+}

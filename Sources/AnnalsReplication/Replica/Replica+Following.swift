@@ -1,0 +1,255 @@
+import Annals
+import AnnalsEngine
+import AnnalsLog
+import AnnalsModel
+import AnnalsStorage
+
+// From the log to the file.
+
+extension Replica {
+  /// Applies all that the log has and the file lacks. Returns the position that the store has then.
+  ///
+  /// Throws `ReplicationError`: `.unavailable` if the log was not reached by the deadline,
+  /// `.lostTail`, `.branched`, `.skipped`, `.repeated`, `.otherStore`, `.trimmed`, `.diverged`,
+  /// `.damaged`, `.newerVersion` if this replica cannot go on with it; and as committing does. What
+  /// was applied before stays; nothing is ever taken out of the file.
+  @discardableResult
+  public func catchUp() async throws -> Token {
+    try requireOpen()
+    return try await turn.run {
+      var retries = Retries(options, environment)
+      try await catchUp(&retries)
+      return store.token
+    }
+  }
+
+  /// As `catchUp()`, for the holder of the turn.
+  func catchUp(_ retries: inout Retries) async throws {
+    do {
+      try await finishErasures()
+      while try await applyPage(&retries) {}
+      content.withLock { $0.failure = nil }
+    } catch let error as ReplicationError where error.code == .branched {
+      throw noting(await naming(error, &retries))
+    } catch {
+      throw noting(error)
+    }
+  }
+
+  /// Applies one page of the log. Returns whether there may be more.
+  private func applyPage(_ retries: inout Retries) async throws -> Bool {
+    let place = try currentPlace()
+    let page = try await page(after: place, &retries)
+    var records: [UInt64: SharedRecord] = [:]
+    for (sequence, record) in page.records { records[sequence] = record }
+    var transactions: [Arrival] = []
+    var next = place.sequence + 1
+    while let record = records[next] {
+      do {
+        transactions.append(Arrival(next, try await log.transaction(in: record, &retries)))
+      } catch {
+        // What is before it is good.
+        if transactions.isEmpty { throw error }
+        break
+      }
+      next += 1
+    }
+    if transactions.isEmpty {
+      guard page.last > place.sequence else { return false }
+      // It is there, and the page did not have it.
+      guard await retries.wait() else {
+        throw ReplicationError(
+          .skipped, "the log does not give record \(next), and it has others up to \(page.last)")
+      }
+      return true
+    }
+    try await apply(transactions)
+    return next <= page.last
+  }
+
+  /// The records after a place. Throws if the log does not go on from there.
+  private func page(
+    after place: ReplicaPlace, _ retries: inout Retries
+  ) async throws -> SharedLogPage {
+    let limit = options.pageLength
+    let page = try await log.asking(&retries) { log throws(SharedLogError) in
+      try await log.records(from: place.sequence + 1, limit: limit)
+    }
+    content.withLock { $0.newestKnown = page.last }
+    guard page.last >= place.sequence else {
+      throw ReplicationError.lostTail(page.last, place.sequence)
+    }
+    guard page.first <= place.sequence + 1 else {
+      throw ReplicationError(
+        .trimmed,
+        "the shared log begins with record \(page.first), and this replica needs those from "
+          + "\(place.sequence + 1). Nothing was changed; make it anew from a snapshot")
+    }
+    return page
+  }
+
+  // MARK: Into the file
+
+  /// A transaction that came from the log.
+  struct Arrival: Sendable {
+    let sequence: UInt64
+    let transaction: PortableTransaction
+
+    init(_ sequence: UInt64, _ transaction: PortableTransaction) {
+      self.sequence = sequence
+      self.transaction = transaction
+    }
+  }
+
+  /// Commits transactions to the file, in this order, and carries out what they erase.
+  func apply(_ arrivals: [Arrival]) async throws {
+    var rest = arrivals[...]
+    while !rest.isEmpty {
+      // A file is rewritten as soon as an erasure is in it.
+      let erasing = rest.firstIndex { $0.transaction.erasure != nil }
+      let run = Array(rest[...(erasing ?? rest.endIndex - 1)])
+      rest = rest.dropFirst(run.count)
+      let known = content.withLock { $0.place }
+      // A task of its own is not cancelled with the caller's: the log has these transactions.
+      let place = try await Task { [writer] in
+        try await writer.commitOfTask { try Replica.commit(run, to: $0, after: known) }
+      }.value
+      content.withLock { content in
+        content.place = place
+        content.newestKnown = max(content.newestKnown, place.sequence)
+        if erasing != nil, let last = run.last?.transaction, let erasure = last.erasure {
+          content.unfinished.append((erasure, last.number))
+        }
+      }
+      try await finishErasures()
+    }
+  }
+
+  /// Commits those of the transactions that the file lacks, for the holder of the writer's turn.
+  /// Returns how far the file has come.
+  private static func commit(
+    _ run: [Arrival], to writer: StoreWriter, after known: ReplicaPlace
+  ) throws -> ReplicaPlace {
+    var place = known
+    let version = writer.newest
+    if version.head.number != known.number {
+      // Another process has this file open as a replica, too.
+      guard let found = try version.newestPlace() else {
+        throw ReplicationError.notFromLog(version)
+      }
+      place = found
+    }
+    for arrival in run where arrival.sequence > place.sequence {
+      let transaction = arrival.transaction
+      try transaction.requireFollowing(place.number, place.digest, in: writer.log.store)
+      _ = try transaction.commit(to: writer, at: arrival.sequence)
+      place = ReplicaPlace(
+        number: transaction.number, sequence: arrival.sequence, digest: transaction.digest)
+    }
+    return place
+  }
+
+  /// Rewrites the file without what transactions in it have erased.
+  private func finishErasures() async throws {
+    while let next = content.withLock({ $0.unfinished.first }) {
+      try await blocking { [writer] in try writer.carryOut(next.erasure, of: next.number) }
+      content.withLock { if !$0.unfinished.isEmpty { $0.unfinished.removeFirst() } }
+    }
+  }
+
+  // MARK: Branches
+
+  /// Throws `.branched` unless the log has the newest transaction of the file where the file has
+  /// it. Looks at nothing that was trimmed.
+  func requireOwnTail(_ retries: inout Retries) async throws {
+    let place = try currentPlace()
+    guard place.sequence > 0 else { return }
+    let page = try await log.asking(&retries) { log throws(SharedLogError) in
+      try await log.records(from: place.sequence, limit: 1)
+    }
+    guard page.last >= place.sequence else {
+      throw noting(ReplicationError.lostTail(page.last, place.sequence))
+    }
+    let own = page.records.first { $0.sequence == place.sequence }
+    guard let own, own.record.id != place.digest.description else { return }
+    let error = ReplicationError(
+      .branched,
+      "record \(place.sequence) of the shared log is another one than this replica has from it")
+    throw noting(await naming(error, &retries))
+  }
+
+  /// The error with the newest transaction that log and file have in common, as far as the log can
+  /// be asked.
+  private func naming(
+    _ error: ReplicationError, _ retries: inout Retries
+  ) async -> ReplicationError {
+    let shared = try? await lastShared(&retries)
+    let text =
+      shared.map { "up to transaction \($0) they are the same" } ?? "where they part is not known"
+    return ReplicationError(
+      .branched,
+      "\(error.message). The log and this file have different histories: \(text). The file keeps "
+        + "what it has; nothing was changed", lastShared: shared)
+  }
+
+  /// The newest transaction that log and file have in common, by bisection: each record's digest
+  /// stands for all before it.
+  private func lastShared(_ retries: inout Retries) async throws -> Int64? {
+    let version = store.version
+    let place = try currentPlace()
+    let ends = try await log.asking(&retries) { log throws(SharedLogError) in
+      try await log.records(from: 1, limit: 1)
+    }
+    let offset = place.number - Int64(place.sequence)
+    var low = Int64(ends.first) - 1
+    var high = min(Int64(ends.last), Int64(place.sequence))
+    guard low <= high else { return nil }
+    let least = low
+    while low < high {
+      let middle = (low + high + 1) / 2
+      let page = try await log.asking(&retries) { log throws(SharedLogError) in
+        try await log.records(from: UInt64(middle), limit: 1)
+      }
+      let theirs = page.records.first { $0.sequence == UInt64(middle) }?.record.id
+      let ours = try version.place(of: middle + offset)?.digest.description
+      if theirs != nil, theirs == ours { low = middle } else { high = middle - 1 }
+    }
+    // What was trimmed cannot be compared.
+    return low > least || least == 0 ? low + offset : nil
+  }
+
+  // MARK: By itself
+
+  /// Applies what others write, as it comes, until the replica is closed or cannot go on.
+  func startFollowing() {
+    let last = content.withLock { $0.place.sequence }
+    let growth = log.shared.growth(after: last)
+    let task = Task { [weak self] in
+      for await _ in growth {
+        guard let self, await self.follow() else { return }
+      }
+    }
+    content.withLock { $0.follower = task }
+  }
+
+  /// What a store throws that will take no transaction any more.
+  private static let ends: [AnnalsError.Code] = [.closed, .poisoned, .forked]
+
+  /// Catches up once. Returns false if the replica cannot go on.
+  private func follow() async -> Bool {
+    var pauses = Retries(options, environment, isEndless: true)
+    while !Task.isCancelled {
+      do {
+        try await catchUp()
+        return true
+      } catch let error as ReplicationError where error.isLasting {
+        return false
+      } catch let error as AnnalsError where Replica.ends.contains(error.code) {
+        return false
+      } catch {
+        _ = await pauses.wait()
+      }
+    }
+    return false
+  }
+}

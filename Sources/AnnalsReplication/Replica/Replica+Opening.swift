@@ -1,0 +1,138 @@
+import Annals
+import AnnalsEngine
+import AnnalsFormat
+import AnnalsLog
+import AnnalsModel
+import AnnalsStorage
+
+extension Replica {
+  /// Opens a replica of the log's store at the path, and brings it up to date.
+  ///
+  /// If there is no file, it starts from the newest snapshot in the log, or from the log's first
+  /// record; if the log is empty, with a new store. A file is checked against the log: a store of
+  /// its own is refused, and so is one that the log has left behind, or gone another way.
+  ///
+  /// Then makes the `migrations` that the store has not made, and adds to its schema what it lacks
+  /// of these record types, as transactions of the log. A file that is a replica opens without the
+  /// log, too, if nothing of that is needed: to be read, once the deadline has passed.
+  ///
+  /// - Throws: `ReplicationError` as `catchUp()`, and `.notAReplica`; and as `Store.init` and
+  ///   `write`. What was made of the file stays, and goes on with the next opening.
+  public static func open(
+    path: String, records: any Record.Type..., log: any SharedLog, migrations: [Migration] = [],
+    options: ReplicaOptions = ReplicaOptions(), environment: StoreEnvironment = .system
+  ) async throws -> Replica {
+    try await open(
+      .file(path), ReplicaSchema(records: records, migrations), log, options, environment)
+  }
+
+  /// As `open(path:records:)`, in a file or in memory.
+  public static func open(
+    _ location: StoreLocation, records: any Record.Type..., log: any SharedLog,
+    migrations: [Migration] = [], options: ReplicaOptions = ReplicaOptions(),
+    environment: StoreEnvironment = .system
+  ) async throws -> Replica {
+    try await open(
+      location, ReplicaSchema(records: records, migrations), log, options, environment)
+  }
+
+  /// As `open(path:records:)`, with a schema by names.
+  public static func open(
+    path: String, schema: Schema, log: any SharedLog, migrations: [Migration] = [],
+    options: ReplicaOptions = ReplicaOptions(), environment: StoreEnvironment = .system
+  ) async throws -> Replica {
+    try await open(.file(path), ReplicaSchema(schema, migrations), log, options, environment)
+  }
+
+  /// As `open(path:records:)`, with a schema by names, in a file or in memory.
+  public static func open(
+    _ location: StoreLocation, schema: Schema, log: any SharedLog, migrations: [Migration] = [],
+    options: ReplicaOptions = ReplicaOptions(), environment: StoreEnvironment = .system
+  ) async throws -> Replica {
+    try await open(location, ReplicaSchema(schema, migrations), log, options, environment)
+  }
+
+  private static func open(
+    _ location: StoreLocation, _ needed: ReplicaSchema, _ log: any SharedLog,
+    _ options: ReplicaOptions, _ environment: StoreEnvironment
+  ) async throws -> Replica {
+    let file = ReplicaFile(
+      location: location, log: PatientLog(shared: log, deadline: options.deadline),
+      options: options, environment: environment)
+    var tries = 3
+    while true {
+      try await file.make()
+      let replica = try Replica(file, needed)
+      do {
+        try await replica.start(needed)
+        return replica
+      } catch {
+        let isUnused = replica.store.token.number == 0
+        try? await replica.close()
+        tries -= 1
+        // Two began the log at once, and this file is the one that lost: nothing is in it.
+        guard isUnused, tries > 0, let error = error as? ReplicationError,
+          error.code == .otherStore
+        else { throw error }
+        try file.remove()
+      }
+    }
+  }
+
+  private convenience init(_ file: ReplicaFile, _ needed: ReplicaSchema) throws {
+    var options = file.options.store
+    options.isReadOnly = false
+    let store = try Store(
+      file.location, creates: false, declaring: needed.migrations.map(\.name), options: options,
+      environment: file.environment)
+    store.writer.followSharedLog()
+    let version = store.version
+    self.init(
+      store, log: file.log, at: try version.newestPlace() ?? version.origin, file.options,
+      file.environment)
+  }
+
+  /// Checks the file against the log, and brings it up to date.
+  private func start(_ needed: ReplicaSchema) async throws {
+    let version = store.version
+    let isNew = version.head.number == 0
+    let isReplica = try version.newestPlace() != nil
+    if version.view.features.contains(.erasure) {
+      let unfinished = try await blocking { try version.unfinishedErasures() }
+      content.withLock { content in
+        content.unfinished = unfinished.map { ($0.erasure, $0.number) }
+      }
+    }
+    do {
+      try await turn.run {
+        var retries = Retries(options, environment)
+        if !isNew, !isReplica { try await requireOrigin(&retries) }
+        try await requireOwnTail(&retries)
+        try await catchUp(&retries)
+      }
+    } catch let error as ReplicationError where error.code == .unavailable && isReplica {
+      // To be read as it is, and brought up to date later.
+    }
+    try await adopt(needed)
+    if options.follows { startFollowing() }
+  }
+
+  /// Throws `.notAReplica` for a store with a history of its own, unless the log began with it, or
+  /// begins with it now.
+  private func requireOrigin(_ retries: inout Retries) async throws {
+    let place = try currentOrigin()
+    let file = ReplicaFile(
+      location: .memory, log: log, options: options, environment: environment)
+    let snapshots = try await file.snapshots(&retries)
+    if snapshots.contains(where: { $0.details.place == place }) { return }
+    let page = try await log.asking(&retries) { log throws(SharedLogError) in
+      try await log.records(from: 1, limit: 1)
+    }
+    guard options.startsLog, snapshots.isEmpty, page.last == 0 else {
+      throw ReplicationError.notFromLog(store.version)
+    }
+    _ = try await putSnapshot(knowing: place)
+  }
+
+  private func currentOrigin() throws -> ReplicaPlace { content.withLock { $0.place } }
+}

@@ -1,0 +1,106 @@
+import Annals
+import AnnalsEngine
+import AnnalsModel
+
+// From a transaction that was proposed to one that the log has taken, or has not.
+
+extension Replica {
+  /// What became of a transaction that was offered to the log.
+  enum Publication {
+    /// The log has it, with this sequence.
+    case taken(UInt64)
+    /// The log has another one in its place, and will never take it.
+    case behind
+  }
+
+  /// Offers a transaction to the log, as the one after `end`, until it is known what became of it.
+  ///
+  /// Throws `.unavailable` if the log was not reached in time and has not taken it,
+  /// `.outcomeUnknown` if it may have, `.lostTail`, `.tooLarge`, `.refused`.
+  func publish(
+    _ transaction: PortableTransaction, after end: SharedLogEnd, _ retries: inout Retries
+  ) async throws -> Publication {
+    let record = try await record(of: transaction, &retries)
+    var isDoubtful = false
+    while true {
+      let failure: SharedLogError
+      switch await appending(record, after: end) {
+      case .success(let sequence):
+        guard sequence == end.sequence + 1 else { throw wrongSequence(sequence, after: end) }
+        return .taken(sequence)
+      case .failure(let error): failure = error
+      }
+      switch failure {
+      case .behind(let last):
+        guard last >= end.sequence else { throw ReplicationError.lostTail(last, end.sequence) }
+        // The record may be there from an attempt that was not answered.
+        let isOurs = isDoubtful ? try await has(record, after: end, &retries) : false
+        return isOurs ? .taken(end.sequence + 1) : .behind
+      case .unknownOutcome: isDoubtful = true
+      case .unavailable: break
+      case .tooLong, .refused, .missing: throw ReplicationError(failure)
+      }
+      log.outage.note(failure)
+      if !isDoubtful, Task.isCancelled { throw AnnalsError.cancelledWrite }
+      guard await retries.wait() else { throw log.undecided(failure, isDoubtful) }
+    }
+  }
+
+  private func appending(
+    _ record: SharedRecord, after end: SharedLogEnd
+  ) async -> Result<UInt64, SharedLogError> {
+    do throws(SharedLogError) {
+      let sequence = try await log.shared.append(record, after: end)
+      log.outage.end()
+      return .success(sequence)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// The record of a transaction; puts one that is too long for a record into an object first.
+  private func record(
+    of transaction: PortableTransaction, _ retries: inout Retries
+  ) async throws -> SharedRecord {
+    let id = transaction.digest.description
+    let whole = RecordForm.whole(transaction.bytes).bytes
+    if whole.count <= log.shared.longestRecord { return SharedRecord(id: id, bytes: whole) }
+    let name = RecordForm.objectName(of: transaction.digest)
+    let object = SharedObject(
+      name: name, length: UInt64(transaction.bytes.count), pieceLength: log.shared.longestPiece,
+      digest: transaction.digest)
+    for index in 0..<object.pieceCount {
+      let start = index * object.pieceLength
+      let end = min(start + object.pieceLength, transaction.bytes.count)
+      let piece = Array(transaction.bytes[start..<end])
+      try await log.asking(&retries) { log throws(SharedLogError) in
+        try await log.put(piece, at: index, of: name)
+      }
+    }
+    try await log.asking(&retries) { log throws(SharedLogError) in try await log.complete(object) }
+    let form = RecordForm.object(length: object.length, object.digest)
+    return SharedRecord(id: id, bytes: form.bytes)
+  }
+
+  /// Whether the log has this record just after `end`.
+  private func has(
+    _ record: SharedRecord, after end: SharedLogEnd, _ retries: inout Retries
+  ) async throws -> Bool {
+    let sequence = end.sequence + 1
+    do {
+      let page = try await log.asking(&retries) { log throws(SharedLogError) in
+        try await log.records(from: sequence, limit: 1)
+      }
+      return page.records.contains { $0.sequence == sequence && $0.record.id == record.id }
+    } catch let error as ReplicationError where error.code == .unavailable {
+      throw log.undecided(.unknownOutcome(error.message), true)
+    }
+  }
+
+  private func wrongSequence(_ sequence: UInt64, after end: SharedLogEnd) -> any Error {
+    noting(
+      ReplicationError(
+        .skipped,
+        "the log has given the sequence \(sequence) to the record after \(end.sequence)"))
+  }
+}

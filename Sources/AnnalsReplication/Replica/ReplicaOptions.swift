@@ -1,0 +1,27 @@
+import Annals
+
+/// How a replica is opened.
+public struct ReplicaOptions: Sendable {
+  /// How its store is opened. A replica is never open for reading only.
+  public var store = StoreOptions()
+  /// How long a call tries to reach the log, or to be the first with its transaction; 30 seconds if
+  /// not set.
+  public var deadline: Duration = .seconds(30)
+  /// The first pause after a failure. Each further one is twice as long, up to `longestPause`; each
+  /// is a random part of that, so that replicas that were refused together do not come back
+  /// together.
+  public var firstPause: Duration = .milliseconds(5)
+  /// The longest pause.
+  public var longestPause: Duration = .seconds(1)
+  /// Whether the transactions of others are applied as they come, by a task of the replica; if not,
+  /// when it writes, and by `catchUp()`.
+  public var follows = true
+  /// How many records are asked for at once.
+  public var pageLength = 256
+  /// Whether a store with a history of its own may become the origin of a log that is empty: a
+  /// snapshot of it is put into the log. Without this, opening it throws `.notAReplica`.
+  public var startsLog = false
+
+  /// The default options.
+  public init() {}
+}

@@ -1,0 +1,18 @@
+import Annals
+
+/// Where a replica stands.
+public struct ReplicaStatus: Sendable {
+  /// The position of its store.
+  public var token: Token
+  /// The sequence of the newest record of the log that is in its file.
+  public var sequence: UInt64
+  /// The sequence of the newest record of the log that the replica has heard of.
+  public var newestKnown: UInt64
+  /// Why it cannot go on by itself; nil if it can.
+  public var failure: ReplicationError?
+  /// Why the log could not be reached when it was last tried; nil if it could.
+  public var outage: String?
+
+  /// How many records it knows of that are not in its file.
+  public var lag: UInt64 { newestKnown > sequence ? newestKnown - sequence : 0 }
+}

@@ -1,0 +1,85 @@
+import Annals
+import AnnalsReplication
+import AnnalsTestSupport
+import Foundation
+import Testing
+
+private struct Post: Record {
+  var title: String
+  var likes: Int
+  static let entity = RecordEntity(
+    "Post", Post.init, Property("title", \.title), Property("likes", \.likes))
+}
+
+/// The code of *Many replicas of one store*.
+@Suite struct ReplicasTests {
+  @Test func twoReplicas() async throws {
+    let folder = try TemporaryFolder()
+    let (herePath, therePath) = (folder.path("here.annals"), folder.path("there.annals"))
+    let log = InMemorySharedLog()
+    let here = try await Replica.open(path: herePath, records: Post.self, log: log)
+    let there = try await Replica.open(path: therePath, records: Post.self, log: log)
+    let fog = try await here.write(author: "ann") { tx in
+      try tx.insert(Post(title: "Fog", likes: 0))
+    }
+    try await there.catchUp()
+    let posts = try there.store.snapshot().objects(of: Post.self)
+    print(posts.map(\.value.title), posts[0].objectID == fog.objectID)  // ["Fog"] true
+    #expect(posts.map(\.value.title) == ["Fog"] && posts[0].objectID == fog.objectID)
+    for replica in [here, there, here] {
+      try await replica.write(author: "ann") { tx in
+        try tx.update(Post.self, fog.objectID) { $0.likes += 1 }
+      }
+    }
+    try await here.catchUp()
+    print(try here.store.snapshot().objects(of: Post.self)[0].value.likes)  // 3
+    #expect(try here.store.snapshot().objects(of: Post.self)[0].value.likes == 3)
+    try await there.undo(author: "ann")
+    print(try there.store.snapshot().objects(of: Post.self)[0].value.likes)  // 2
+    #expect(try there.store.snapshot().objects(of: Post.self)[0].value.likes == 2)
+    try await there.close()
+    var impatient = ReplicaOptions()
+    impatient.deadline = .milliseconds(10)
+    log.isReachable = false
+    let again = try await Replica.open(
+      path: therePath, records: Post.self, log: log, options: impatient)
+    print(try again.store.snapshot().count(of: Post.self), again.status.outage ?? "-")
+    do {
+      try await again.write { tx in try tx.delete(fog.objectID) }
+    } catch let error as ReplicationError where error.code == .unavailable {
+      print(error.message)
+    }
+    #expect(again.status.outage != nil)
+    #expect(try again.store.snapshot().count(of: Post.self) == 1)
+    for replica in [here, again] { try await replica.close() }
+  }
+
+  @Test func aStoreWithAHistory() async throws {
+    let folder = try TemporaryFolder()
+    let (oldPath, copyPath) = (folder.path("old.annals"), folder.path("copy.annals"))
+    try Store.with(path: oldPath, records: Post.self) { store in
+      _ = try store.write { tx in try tx.insert(Post(title: "Old", likes: 7)) }
+    }
+    var options = ReplicaOptions()
+    options.startsLog = true
+    let second = InMemorySharedLog()
+    let origin = try await Replica.open(
+      path: oldPath, records: Post.self, log: second, options: options)
+    let copy = try await Replica.open(path: copyPath, records: Post.self, log: second)
+    print(try copy.store.snapshot().objects(of: Post.self).map(\.value.title))  // ["Old"]
+    #expect(try copy.store.snapshot().objects(of: Post.self).map(\.value.title) == ["Old"])
+    #expect(try folder.names() == ["copy.annals", "old.annals"])
+    for replica in [origin, copy] { try await replica.close() }
+  }
+
+  @Test func faults() async throws {
+    let faulty = InMemorySharedLog(faults: .all(0.1, seed: 7))
+    let tested = try await Replica.open(.memory, records: Post.self, log: faulty)
+    for number in 1...20 {
+      try await tested.write { tx in try tx.insert(Post(title: "\(number)", likes: 0)) }
+    }
+    print(try tested.store.snapshot().count(of: Post.self))  // 20
+    #expect(try tested.store.snapshot().count(of: Post.self) == 20)
+    try await tested.close()
+  }
+}

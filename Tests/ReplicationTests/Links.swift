@@ -1,0 +1,85 @@
+import AnnalsReplication
+import AnnalsStorage
+
+/// A way to a log that one replica has alone, and that a test can break at a chosen point.
+final class Link: SharedLog {
+  /// What happens to the next record that is appended.
+  enum Fault: Sendable {
+    /// It is appended, and the way breaks for good: as if the process had ended just then.
+    case endAfterAppending
+    /// It is appended, and nobody says so for this many calls.
+    case silence(Int)
+    /// It is given another sequence than the next.
+    case wrongSequence
+  }
+
+  let log: InMemorySharedLog
+  private let fault = Locked<Fault?>(nil)
+  private let silences = Locked<Int>(0)
+
+  init(_ log: InMemorySharedLog) { self.log = log }
+
+  var longestRecord: Int { log.longestRecord }
+  var longestPiece: Int { log.longestPiece }
+
+  /// Breaks the way at the next record.
+  func breakNext(_ next: Fault) { fault.withLock { $0 = next } }
+
+  func append(
+    _ record: SharedRecord, after last: SharedLogEnd
+  ) async throws(SharedLogError) -> UInt64 {
+    try passSilence()
+    let next = fault.withLock { fault in
+      defer { fault = nil }
+      return fault
+    }
+    let sequence = try await log.append(record, after: last)
+    switch next {
+    case nil: return sequence
+    case .endAfterAppending: throw .refused("the process ends here")
+    case .wrongSequence: return sequence + 1
+    case .silence(let count):
+      silences.withLock { $0 = count }
+      throw .unknownOutcome("silence")
+    }
+  }
+
+  private func passSilence() throws(SharedLogError) {
+    let isSilent = silences.withLock { count in
+      defer { count = max(count - 1, 0) }
+      return count > 0
+    }
+    if isSilent { throw .unavailable("silence") }
+  }
+
+  func records(from sequence: UInt64, limit: Int) async throws(SharedLogError) -> SharedLogPage {
+    try passSilence()
+    return try await log.records(from: sequence, limit: limit)
+  }
+
+  func growth(after sequence: UInt64) -> AsyncStream<UInt64> { log.growth(after: sequence) }
+
+  func put(_ piece: [UInt8], at index: Int, of object: String) async throws(SharedLogError) {
+    try await log.put(piece, at: index, of: object)
+  }
+
+  func complete(_ object: SharedObject) async throws(SharedLogError) {
+    try await log.complete(object)
+  }
+
+  func objects(beginning prefix: String) async throws(SharedLogError) -> [SharedObject] {
+    try await log.objects(beginning: prefix)
+  }
+
+  func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
+    try await log.piece(index, of: object)
+  }
+
+  func remove(object name: String) async throws(SharedLogError) {
+    try await log.remove(object: name)
+  }
+
+  func trim(before sequence: UInt64) async throws(SharedLogError) {
+    try await log.trim(before: sequence)
+  }
+}
