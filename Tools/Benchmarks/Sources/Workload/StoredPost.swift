@@ -35,6 +35,14 @@ public struct StoredPost: Sendable, Equatable {
     self.longitude = longitude
   }
 
+  /// A post of the workload, with its texts.
+  public init(_ post: WorkloadPost) {
+    self.init(
+      identifier: post.identifier, timestamp: post.timestamp, title: post.titleText, url: post.url,
+      source: post.sourceText, posted: post.posted, latitude: post.latitude,
+      longitude: post.longitude)
+  }
+
   /// The post as the workload has it; nil if its title or source is none of the workload's.
   public var workloadPost: WorkloadPost? {
     guard let titleIndex = Vocabulary.titles.firstIndex(of: title),
@@ -116,11 +124,12 @@ public struct PastOverlay: Sendable {
   ///
   /// Throws what differs.
   public func check(
-    _ what: String, _ found: [(object: Int, post: StoredPost)], against model: WorkloadModel
+    _ what: String, _ found: some Sequence<(object: Int, post: StoredPost)>,
+    against model: WorkloadModel
   ) throws {
     let lacking = onlyPast.compactMap { object in objects[object].map { (object, $0.post) } }
     var digest = StateDigest()
-    for (object, post) in (found + lacking).sorted(by: { $0.0 < $1.0 }) {
+    for (object, post) in (Array(found) + lacking).sorted(by: { $0.0 < $1.0 }) {
       guard let post = post.workloadPost else { throw WrongState("\(what): no post of ours") }
       digest.add(object: object, post)
     }

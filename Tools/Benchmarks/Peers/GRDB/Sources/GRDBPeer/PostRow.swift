@@ -21,10 +21,7 @@ struct PostRow: FetchableRecord, PersistableRecord {
 
   init(id: Int, _ post: WorkloadPost) {
     self.id = id
-    self.post = StoredPost(
-      identifier: post.identifier, timestamp: post.timestamp, title: post.titleText, url: post.url,
-      source: post.sourceText, posted: post.posted, latitude: post.latitude,
-      longitude: post.longitude)
+    self.post = StoredPost(post)
   }
 
   init(row: Row) {
