@@ -13,13 +13,23 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "annals-benchmarks",
   platforms: [.macOS(.v15)],
+  // For the packages in Peers.
+  products: [
+    .library(name: "Workload", targets: ["Workload"]),
+    .library(name: "Measuring", targets: ["Measuring"]),
+    .library(name: "HistorySQL", targets: ["HistorySQL"]),
+  ],
   dependencies: [.package(name: "annals", path: "../..")],
   targets: [
     .target(name: "Workload", swiftSettings: settings),
     .target(name: "Measuring", swiftSettings: settings),
+    .target(name: "HistorySQL", dependencies: ["Workload"], swiftSettings: settings),
     .executableTarget(
       name: "annals-benchmark",
-      dependencies: ["Workload", "Measuring", .product(name: "Annals", package: "annals")],
+      dependencies: [
+        "Workload", "Measuring", .product(name: "Annals", package: "annals"),
+        .product(name: "AnnalsExchange", package: "annals"),
+      ],
       path: "Sources/AnnalsBenchmark", swiftSettings: settings),
     .executableTarget(
       name: "raw-append", dependencies: ["Workload", "Measuring"], path: "Sources/RawAppend",
@@ -36,7 +46,7 @@ if ["/usr/include", "/usr/local/include", "/opt/homebrew/opt/sqlite/include"].co
   package.targets += [
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3"),
     .executableTarget(
-      name: "sqlite-history", dependencies: ["Workload", "Measuring", "CSQLite"],
+      name: "sqlite-history", dependencies: ["Workload", "Measuring", "HistorySQL", "CSQLite"],
       path: "Sources/SQLitePeer", swiftSettings: settings),
   ]
 }

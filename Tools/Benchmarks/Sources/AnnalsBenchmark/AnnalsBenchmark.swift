@@ -17,6 +17,8 @@ import Measuring
 ///     annals-benchmark live FILE     the cost of a live view, a consumer and a projection
 ///     annals-benchmark graph -       the cost of references, cascades, inverses and edits
 ///     annals-benchmark derive FILE   the cost of adding derived attributes to a store
+///     annals-benchmark scale FILE    one operation on a store of any size: --phases make first
+///     annals-benchmark import FILE   a history of one-change transactions as JSON Lines
 ///     annals-benchmark budget FOLDER prepare   makes the stores of the next line
 ///     annals-benchmark budget FOLDER PHASE --count N   what Tools/Benchmarks/budgets counts
 ///
@@ -24,8 +26,8 @@ import Measuring
 ///     --durability full|deferred
 ///     --lock shared|exclusive
 ///     --operations N                 transactions of one object; 20,000
-///     --posts N                      the objects before `queries`, `index`, `live`, `graph` and
-///                                    `derive`; 100,000
+///     --posts N                      the objects before `queries`, `index`, `live`, `graph`,
+///                                    `derive` and `scale`; 100,000
 ///     --phases write,history,past,sizes,replay,prune
 ///     --phases "3b index,3d"         only these lists of `queries`
 ///     --repeats N                    how often `queries` fetches each list; 7
@@ -41,7 +43,8 @@ enum AnnalsBenchmark {
       guard options.words.count == (options.words.first == "budget" ? 3 : 2) else {
         throw Failure(
           "annals-benchmark run|open|large|reopen-large|stream|concurrent|processes|queries|index|"
-            + "live|graph|derive FILE [--option value]…, or annals-benchmark budget FOLDER PHASE")
+            + "live|graph|derive|scale|import FILE [--option value]…, or "
+            + "annals-benchmark budget FOLDER PHASE")
       }
       let setup = try Setup(options)
       let path = options.words[1]
@@ -59,11 +62,13 @@ enum AnnalsBenchmark {
       case "live": try wait { try await LiveSession(path, setup, options).run() }
       case "graph": try wait { try await GraphSession(setup, options).run() }
       case "derive": try DeriveSession(path, setup, options).run()
+      case "scale": try ScaleSession(path, setup, options).run()
+      case "import": try ImportSession(path, setup, options).run()
       case "budget": try BudgetSession(path, options).run(options.words[2])
       default:
         throw Failure(
           "\(options.words[0]) is none of run, open, large, reopen-large, stream, concurrent, "
-            + "processes, queries, index, live, graph, derive, budget")
+            + "processes, queries, index, live, graph, derive, scale, import, budget")
       }
     } catch {
       FileHandle.standardError.write(Data("annals-benchmark: \(error)\n".utf8))

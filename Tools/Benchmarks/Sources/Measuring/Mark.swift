@@ -58,13 +58,25 @@ public enum Footprint {
   }
 
   /// The most memory that the process has had, in bytes.
+  ///
+  /// Linux counts into `ru_maxrss` what the program that started this one had, so it is asked for
+  /// the mark of this process's own memory.
   public static var peak: Int {
-    let peak = Int(Mark.usage().ru_maxrss)
     #if os(Linux)
-      return peak * 1_024
+      guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+        let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+        let kibibytes = Int(line.filter(\.isNumber))
+      else { return 0 }
+      return kibibytes * 1_024
     #else
-      return peak
+      return Int(Mark.usage().ru_maxrss)
     #endif
+  }
+
+  /// What is allocated for the files of a folder in bytes, or their lengths where those are less.
+  public static func folder(_ path: String) -> Int {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return names.reduce(0) { $0 + file(path + "/" + $1) }
   }
 
   /// The length of a file in bytes, or what is allocated for it if that is less; 0 if there is

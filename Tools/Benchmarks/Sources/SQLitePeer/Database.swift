@@ -98,6 +98,40 @@ final class Statement {
     return rows
   }
 
+  /// Goes to the next row. False after the last.
+  func step() -> Bool { sqlite3_step(handle) == SQLITE_ROW }
+
+  /// Makes the statement ready to begin anew.
+  func reset() { sqlite3_reset(handle) }
+
+  func int(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+
+  func double(_ column: Int32) -> Double { sqlite3_column_double(handle, column) }
+
+  func isNull(_ column: Int32) -> Bool { sqlite3_column_type(handle, column) == SQLITE_NULL }
+
+  func text(_ column: Int32) -> String {
+    guard let start = sqlite3_column_text(handle, column) else { return "" }
+    return String(decodingCString: start, as: UTF8.self)
+  }
+
+  /// The bytes of a column, until the next step; nil for null.
+  func blob(_ column: Int32) -> UnsafeRawBufferPointer? {
+    guard let start = sqlite3_column_blob(handle, column) else { return nil }
+    return UnsafeRawBufferPointer(
+      start: start, count: Int(sqlite3_column_bytes(handle, column)))
+  }
+
+  /// Reads every column of this row.
+  func touchRow() {
+    var sum: Int64 = 0
+    for column in 0..<sqlite3_column_count(handle) { sum &+= touch(column) }
+    Statement.sink &+= sum
+  }
+
+  /// Keeps a number, so that making it is not optimised away.
+  static func consume(_ number: Int64) { sink &+= number }
+
   /// The number in the first column of the first row.
   func number() -> Int {
     defer { sqlite3_reset(handle) }

@@ -1,4 +1,5 @@
 import Foundation
+import HistorySQL
 import Measuring
 import Workload
 

@@ -2,18 +2,19 @@ import Workload
 
 /// A table of posts whose history is kept by triggers: transactions, changes with the values before
 /// and after, and the indexes for reading them.
-enum HistorySchema {
-  static let columns = PostProperty.allCases.map { "\($0)" }
+public enum HistorySchema {
+  /// The columns of a post, in the order of its properties.
+  public static let columns = PostProperty.allCases.map { "\($0)" }
 
   /// The statements that make the table of posts.
-  static let table = """
+  public static let table = """
     CREATE TABLE post(id INTEGER PRIMARY KEY, identifier BLOB NOT NULL, timestamp INTEGER NOT NULL,
       title TEXT, url TEXT, source TEXT, image BLOB, posted INTEGER, latitude REAL, longitude REAL);
     CREATE INDEX post_timestamp ON post(timestamp);
     """
 
   /// The statements that make it all.
-  static var statements: String {
+  public static var statements: String {
     """
     \(table)
     CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
@@ -62,9 +63,26 @@ enum HistorySchema {
   }
 
   /// The query for all changes after a transaction.
-  static let history = """
+  public static let history = """
     SELECT t.id, t.timestamp, a.text, x.text, c.* FROM history_transaction t
     JOIN name a ON a.id = t.author JOIN name x ON x.id = t.context
     JOIN change c ON c.transaction_id = t.id WHERE t.id > ? ORDER BY t.id, c.id
     """
+
+  /// The query for what undoes all changes after a transaction, newest first: the object, the kind,
+  /// and the values before.
+  public static var undoing: String {
+    """
+    SELECT object, kind, \(list { "before_\($0)" }) FROM change WHERE transaction_id > ?
+    ORDER BY id DESC
+    """
+  }
+
+  /// The statements that drop the history up to a transaction; VACUUM gives its space back.
+  public static func pruning(through transaction: Int) -> String {
+    """
+    DELETE FROM change WHERE transaction_id <= \(transaction);
+    DELETE FROM history_transaction WHERE id <= \(transaction);
+    """
+  }
 }
