@@ -213,11 +213,13 @@ final class ChangeReading {
   private static func kind(
     _ reader: JSONReader, _ token: JSONToken
   ) throws(InputFault) -> ChangeKind {
-    let name = try reader.text(token, of: "op")
-    guard let kind = ChangeKind.allCases.first(where: { "\($0)" == name }) else {
-      throw reader.fault("`op` is `\(name)`, which is not insert, update or delete")
+    // By literals: the name of a case is printed anew each time.
+    switch try reader.text(token, of: "op") {
+    case "insert": .insert
+    case "update": .update
+    case "delete": .delete
+    case let name: throw reader.fault("`op` is `\(name)`, which is not insert, update or delete")
     }
-    return kind
   }
 }
 
