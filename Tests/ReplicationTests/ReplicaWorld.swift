@@ -60,7 +60,8 @@ final class ReplicaWorld {
   static var options: ReplicaOptions {
     var options = ReplicaOptions()
     options.follows = false
-    options.deadline = .seconds(600)
+    // However busy the machine is.
+    options.deadline = .seconds(36_000)
     options.firstPause = .microseconds(50)
     options.longestPause = .milliseconds(1)
     options.store.lockTimeout = .seconds(600)
