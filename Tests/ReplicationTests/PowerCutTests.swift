@@ -66,7 +66,8 @@ import Testing
         states += 1
         let replica = try await open(survivor.files, log)
         try await fresh.catchUp()
-        try expectEqualStores([replica.store, fresh.store], "\(survivor.description)")
+        try expectEqualStores(
+          [replica.store, fresh.store], "\(survivor.description)", afterPowerCut: true)
         let count = try replica.store.snapshot().count(of: Note.self)
         #expect(count >= acknowledged, "\(survivor.description)")
         try await replica.close()

@@ -27,6 +27,19 @@ package struct PortableNames: Equatable, Sendable {
 
   /// The names that the changes need, by a schema that has them all. O(changes).
   init(of parts: [ChangeBatch], in schema: Schema) {
+    let used = PortableNames.numbers(in: parts)
+    for (number, properties) in used.sorted(by: { $0.key < $1.key }) {
+      guard let entity = schema.entity(numbered: number) else { continue }
+      var named = EntityName(number: number, name: entity.name)
+      for property in properties.sorted() {
+        named.properties.append((property, entity.propertyName(property) ?? ""))
+      }
+      entities.append(named)
+    }
+  }
+
+  /// The entities that changes touch or refer to, and those of their properties that change.
+  static func numbers(in parts: [ChangeBatch]) -> [EntityNumber: Set<PropertyNumber>] {
     var used: [EntityNumber: Set<PropertyNumber>] = [:]
     func note(_ entity: EntityNumber) { if used[entity] == nil { used[entity] = [] } }
     for part in parts {
@@ -42,20 +55,13 @@ package struct PortableNames: Equatable, Sendable {
         }
       }
     }
-    for (number, properties) in used.sorted(by: { $0.key < $1.key }) {
-      guard let entity = schema.entity(numbered: number) else { continue }
-      var named = EntityName(number: number, name: entity.name)
-      for property in properties.sorted() {
-        named.properties.append((property, entity.propertyName(property) ?? ""))
-      }
-      entities.append(named)
-    }
+    return used
   }
 
-  /// The properties by entity, to look them up.
-  package var numbers: [EntityNumber: Set<PropertyNumber>] {
-    Dictionary(
-      entities.map { ($0.number, Set($0.properties.map(\.number))) }, uniquingKeysWith: { $1 })
+  /// Whether these are the names of these numbers, and no others.
+  func isExactly(_ numbers: [EntityNumber: Set<PropertyNumber>]) -> Bool {
+    entities.count == numbers.count
+      && entities.allSatisfy { numbers[$0.number] == Set($0.properties.map(\.number)) }
   }
 
   /// Where a schema has another name for a number; nil if it agrees. O(names · properties).

@@ -129,6 +129,9 @@ extension PortableTransaction {
       content.parts.append(batch)
     }
     guard check.areAllNamed else { throw reader.invalid("a large value that nothing names") }
+    guard content.names.isExactly(PortableNames.numbers(in: content.parts)) else {
+      throw reader.invalid("other names than the changes need")
+    }
     guard content.features == Features(of: content) else {
       throw reader.invalid("other features than the transaction uses")
     }
@@ -158,14 +161,13 @@ extension PortableTransaction {
   }
 }
 
-/// Checks that changes name only what the transaction brings along.
+/// Checks that changes name the large values that the transaction brings along, and each of these
+/// in its order.
 private struct PartCheck {
-  private let names: [EntityNumber: Set<PropertyNumber>]
   private let values: [LargeValue]
-  private var named: Set<UInt64> = []
+  private var named: UInt64 = 0
 
   init(_ content: PortableTransaction.Content, _ bytes: UnsafeRawBufferPointer) {
-    names = content.names.numbers
     values = content.largeValues.enumerated().map { index, value in
       LargeValue(
         tag: value.tag, number: UInt64(index + 1), length: UInt64(value.range.count),
@@ -173,17 +175,12 @@ private struct PartCheck {
     }
   }
 
-  var areAllNamed: Bool { named.count == values.count }
+  /// Whether each value was named, and is there once.
+  var areAllNamed: Bool { named == values.count && Set(values).count == values.count }
 
   mutating func run(_ batch: ChangeBatch, at start: Int) throws(DecodeFault) {
     for change in batch.changes {
-      guard let known = names[change.entity] else {
-        throw .invalid(at: start, reason: "a change of an entity without a name")
-      }
       for property in batch.properties[change.propertyRange] {
-        guard known.contains(property.property) else {
-          throw .invalid(at: start, reason: "a change of a property without a name")
-        }
         if property.before.isLarge, batch.largeValue(property.before).number != 0 {
           throw .invalid(at: start, reason: "a large value before a change that has a number")
         }
@@ -193,9 +190,10 @@ private struct PartCheck {
   }
 
   private mutating func check(_ value: LargeValue, at start: Int) throws(DecodeFault) {
-    guard value.number > 0, value.number <= values.count, values[Int(value.number) - 1] == value
+    guard value.number > 0, value.number <= values.count, values[Int(value.number) - 1] == value,
+      value.number <= named + 1
     else { throw .invalid(at: start, reason: "a large value that is not here") }
-    named.insert(value.number)
+    named = max(named, value.number)
   }
 }
 
