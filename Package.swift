@@ -47,9 +47,13 @@ let package = Package(
     .library(name: "AnnalsSalvage", targets: ["AnnalsSalvage"]),
     .library(name: "AnnalsUpgrade", targets: ["AnnalsUpgrade"]),
     .library(name: "AnnalsReplication", targets: ["AnnalsReplication"]),
+    .library(name: "AnnalsJetStream", targets: ["AnnalsJetStream"]),
     .library(name: "AnnalsInspector", targets: ["AnnalsInspector"]),
     .executable(name: "annals", targets: ["AnnalsCommand"]),
     .executable(name: "annals-torture", targets: ["AnnalsTortureProgram"]),
+  ],
+  traits: [
+    .trait(name: "JetStream", description: "AnnalsJetStream, over the C client of NATS (libnats).")
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
@@ -102,6 +106,15 @@ let package = Package(
       [
         "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
         "AnnalsStorage",
+      ]),
+    .systemLibrary(
+      name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
+    // Empty without the trait, so that nobody else's build needs libnats.
+    engine(
+      "AnnalsJetStream",
+      [
+        "AnnalsReplication", "AnnalsStorage",
+        .target(name: "CNATS", condition: .when(traits: ["JetStream"])),
       ]),
     engine(
       "AnnalsInspector",
@@ -172,7 +185,11 @@ let package = Package(
         "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsSalvage", "AnnalsState",
         "AnnalsStorage", "AnnalsTestSupport", "AnnalsTorture", system,
       ]),
-    tests("GuideTests", ["Annals", "AnnalsExchange", "AnnalsReplication", "AnnalsTestSupport"]),
+    tests(
+      "GuideTests",
+      [
+        "Annals", "AnnalsExchange", "AnnalsJetStream", "AnnalsReplication", "AnnalsTestSupport",
+      ]),
     tests(
       "ReplicationTests",
       [
@@ -180,6 +197,9 @@ let package = Package(
         "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage",
         "AnnalsTestSupport", system,
       ]),
+    tests(
+      "JetStreamTests",
+      ["AnnalsJetStream", "AnnalsReplication", "Annals", "AnnalsStorage"]),
     tests(
       "RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(

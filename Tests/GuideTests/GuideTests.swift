@@ -57,7 +57,7 @@ import Testing
     var count = 0
     for module in [
       "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsModel", "AnnalsReplication",
-      "AnnalsSalvage",
+      "AnnalsSalvage", "AnnalsUpgrade",
     ] {
       let folder = packageFolder.appending(path: "Sources/\(module)")
       let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)

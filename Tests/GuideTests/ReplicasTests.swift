@@ -4,6 +4,10 @@ import AnnalsTestSupport
 import Foundation
 import Testing
 
+#if JetStream
+  import AnnalsJetStream
+#endif
+
 private struct Post: Record {
   var title: String
   var likes: Int
@@ -83,3 +87,17 @@ private struct Post: Record {
     try await tested.close()
   }
 }
+
+#if JetStream
+  extension ReplicasTests {
+    /// Compiled, and run by JetStreamTests on servers of their own.
+    private func overJetStream(_ path: String) async throws -> Replica {
+      var options = JetStreamOptions(servers: ["nats://10.0.0.1:4222"], stream: "books")
+      options.opening = .creating
+      options.replicas = 3
+      let log = try await JetStreamLog.connect(options)
+      let replica = try await Replica.open(path: path, records: Post.self, log: log)
+      return replica
+    }
+  }
+#endif

@@ -26,6 +26,7 @@ enum FolderRules {
     "AnnalsLog": ["", "Frames", "Tables", "Reading", "Recovery", "Writing", "Rewriting"],
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Timelines", "Lists"],
+    "AnnalsJetStream": ["Stream", "Connection", ""],
     "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Replica"],
     "AnnalsSalvage": ["Reading", ""],
     "AnnalsUpgrade": [""],

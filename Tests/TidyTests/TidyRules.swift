@@ -74,6 +74,7 @@ enum TidyRules {
       "AnnalsEngine", "AnnalsQuery", "SystemPackage",
       "Foundation", "FoundationEssentials", "Observation",
     ],
+    "AnnalsJetStream": ["AnnalsReplication", "AnnalsStorage", "CNATS", "Dispatch"],
     "AnnalsReplication": [
       "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
       "AnnalsStorage", "Foundation",

@@ -1,0 +1,3 @@
+// The C client of NATS. Debian: libnats-dev.
+#pragma once
+#include <nats/nats.h>
