@@ -208,7 +208,12 @@ public final class JetStreamLog: SharedLog {
     guard let answer = ServerAnswer(message) else {
       throw .noAnswer("the server's answer for \(subject) cannot be read")
     }
-    connection.wasAnswered(usefully: (answer.error?.code ?? 0) != 503)
+    if let error = answer.error, error.code == 503 {
+      connection.wasAnswered(usefully: false)
+    } else if !subject.contains(".STREAM.INFO.") {
+      // A leader that is cut off from the others says for a long time yet where its stream ends.
+      connection.wasAnswered(usefully: true)
+    }
     return answer
   }
 }

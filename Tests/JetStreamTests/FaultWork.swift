@@ -13,6 +13,8 @@ struct FaultWork: Sendable {
   var acknowledged: [UInt64: String] = [:]
   var unknown = 0
   var unavailable = 0
+  /// Counts what all have acknowledged.
+  var progress = Progress()
   /// How often the log ended before a record that it had acknowledged.
   var lostTails = 0
 
@@ -41,6 +43,7 @@ struct FaultWork: Sendable {
       do throws(SharedLogError) {
         let sequence = try await log.append(record, after: last)
         acknowledged[sequence] = record.id
+        progress.add()
         return SharedLogEnd(sequence: sequence, id: record.id)
       } catch {
         switch error {
@@ -103,7 +106,7 @@ struct FaultWork: Sendable {
   /// Runs eight of these at once, until `faults` are over; then compares all that was acknowledged
   /// with what the log has.
   static func run(
-    _ log: any SharedLog, tasks: Int = 8, seconds: Int = 120,
+    _ log: any SharedLog, tasks: Int = 8, seconds: Int = 120, progress: Progress = Progress(),
     faults: @Sendable () async throws -> Void
   ) async throws -> Sum {
     let end = ContinuousClock.now + .seconds(seconds)
@@ -112,6 +115,7 @@ struct FaultWork: Sendable {
       for task in 0..<tasks {
         group.addTask {
           var work = FaultWork(log, "task\(task)")
+          work.progress = progress
           await work.append(while: goesOn, until: end)
           return work
         }
@@ -135,7 +139,11 @@ struct FaultWork: Sendable {
     var next: UInt64 = 1
     var last: UInt64 = 1
     while next <= last {
-      let page = try await log.records(from: next, limit: 1_000)
+      guard let page = try? await log.records(from: next, limit: 1_000) else {
+        guard .now < end else { throw SharedLogError.unavailable("at the end") }
+        try await Task.sleep(for: .milliseconds(50))
+        continue
+      }
       last = page.last
       for (sequence, record) in page.records {
         #expect(found[sequence] == nil, "record \(sequence) came twice")
@@ -155,6 +163,15 @@ struct FaultWork: Sendable {
       sum.lostTails += work.lostTails
     }
   }
+}
+
+/// How many records were acknowledged so far.
+final class Progress: Sendable {
+  private let value = Locked(0)
+
+  var count: Int { value.withLock { $0 } }
+
+  func add() { value.withLock { $0 += 1 } }
 }
 
 /// A flag that is set until somebody clears it.

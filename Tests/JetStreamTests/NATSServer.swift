@@ -14,6 +14,9 @@ final class NATSServer: @unchecked Sendable {
   private let settings: String
   /// Whether it has no JetStream.
   private let isBare: Bool
+  let host: String
+  /// The network namespace that it runs in; nil for this process's own.
+  let namespace: String?
   private var process: Process?
   private var lifeline: Pipe?
 
@@ -23,12 +26,14 @@ final class NATSServer: @unchecked Sendable {
 
   init(
     name: String = "one", port: Int = NATSServer.freePort(), settings: String = "",
-    isBare: Bool = false
+    isBare: Bool = false, host: String = "127.0.0.1", namespace: String? = nil
   ) throws {
     self.name = name
     self.port = port
     self.settings = settings
     self.isBare = isBare
+    self.host = host
+    self.namespace = namespace
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("annals-nats-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -39,14 +44,14 @@ final class NATSServer: @unchecked Sendable {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  var url: String { "nats://127.0.0.1:\(port)" }
+  var url: String { "nats://\(host):\(port)" }
   var data: URL { folder.appendingPathComponent("data") }
 
   /// Starts the server, and waits until it takes connections.
   func start() async throws {
     let text = """
       server_name: \(name)
-      listen: "127.0.0.1:\(port)"
+      listen: "\(host):\(port)"
       \(isBare ? "" : "jetstream { store_dir: \"\(data.path)\" }")
       log_file: "\(folder.appendingPathComponent("log").path)"
       \(settings)
@@ -60,8 +65,17 @@ final class NATSServer: @unchecked Sendable {
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
     process.arguments = [
       "-c",
-      "\"$1\" -c \"$2\" -P \"$3\" </dev/null >/dev/null 2>&1 & read x; kill -9 $! 2>/dev/null",
-      "sh", try #require(NATSServer.program), file.path, processFile.path,
+      """
+      "$@" </dev/null >/dev/null 2>&1 &
+      read line
+      kill -9 $! 2>/dev/null
+      wait
+      """,
+      "sh",
+    ]
+    if let namespace { process.arguments? += ["ip", "netns", "exec", namespace] }
+    process.arguments? += [
+      try #require(NATSServer.program), "-c", file.path, "-P", processFile.path,
     ]
     process.standardInput = lifeline
     process.standardOutput = FileHandle.nullDevice
@@ -70,7 +84,7 @@ final class NATSServer: @unchecked Sendable {
     self.process = process
     self.lifeline = lifeline
     for _ in 0..<200 {
-      if NATSServer.accepts(port), processIdentifier != nil { return }
+      if NATSServer.accepts(host, port), processIdentifier != nil { return }
       try await Task.sleep(for: .milliseconds(25))
     }
     Issue.record("the server does not start: \(log)")
@@ -131,18 +145,18 @@ final class NATSServer: @unchecked Sendable {
 
   // MARK: Ports
 
-  private static func address(_ port: Int) -> sockaddr_in {
+  private static func address(_ host: String, _ port: Int) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = in_port_t(port).bigEndian
-    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    address.sin_addr.s_addr = inet_addr(host)
     return address
   }
 
   private static func withAddress<R>(
-    _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
+    _ host: String, _ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
   ) -> R {
-    var address = address(port)
+    var address = address(host, port)
     let length = socklen_t(MemoryLayout<sockaddr_in>.size)
     return withUnsafePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
@@ -153,7 +167,7 @@ final class NATSServer: @unchecked Sendable {
   static func freePort() -> Int {
     let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(socket) }
-    _ = withAddress(0) { bind(socket, $0, $1) }
+    _ = withAddress("127.0.0.1", 0) { bind(socket, $0, $1) }
     var address = sockaddr_in()
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     _ = withUnsafeMutablePointer(to: &address) {
@@ -162,10 +176,10 @@ final class NATSServer: @unchecked Sendable {
     return Int(in_port_t(bigEndian: address.sin_port))
   }
 
-  static func accepts(_ port: Int) -> Bool {
+  static func accepts(_ host: String, _ port: Int) -> Bool {
     let socket = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(socket) }
-    return withAddress(port) { connect(socket, $0, $1) } == 0
+    return withAddress(host, port) { connect(socket, $0, $1) } == 0
   }
 }
 
@@ -184,6 +198,37 @@ final class NATSCluster: Sendable {
           """)
     }
     for server in servers { try await server.start() }
+  }
+
+  /// Three servers in the network namespaces of `namespaces.sh`.
+  init(inNamespaces: Void) async throws {
+    let hosts = (1...3).map { "10.77.0.1\($0)" }
+    let list = hosts.map { "\"nats-route://\($0):6222\"" }.joined(separator: ", ")
+    servers = try hosts.enumerated().map { index, host in
+      try NATSServer(
+        name: "n\(index + 1)", port: 4_222,
+        settings: """
+          cluster { name: "annals", listen: "\(host):6222", routes: [\(list)] }
+          """, host: host, namespace: "n\(index + 1)")
+    }
+    for server in servers { try await server.start() }
+  }
+
+  /// Cuts a server off from the two others, not from this process; or joins them again.
+  func setReach(of server: NATSServer, isCut: Bool) throws {
+    for other in servers where other !== server {
+      for (from, to) in [(server, other), (other, server)] {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+          "-c",
+          "ip -n \(from.namespace ?? "") route \(isCut ? "add" : "del") blackhole \(to.host)/32",
+        ]
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+      }
+    }
   }
 
   func options(_ stream: String = "books") -> JetStreamOptions {

@@ -26,7 +26,7 @@ enum FolderRules {
     "AnnalsLog": ["", "Frames", "Tables", "Reading", "Recovery", "Writing", "Rewriting"],
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Timelines", "Lists"],
-    "AnnalsJetStream": ["Stream", "Connection", ""],
+    "AnnalsJetStream": ["Options", "Connection", "Stream", ""],
     "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Replica"],
     "AnnalsSalvage": ["Reading", ""],
     "AnnalsUpgrade": [""],

@@ -36,8 +36,10 @@ final class NATSConnection: Sendable {
     var pointers = Pointers()
     var listener: @Sendable (Event) -> Void = { _ in }
     var noticeSubject: String?
-    /// Since when no answer was of any use; nil if the last one was.
-    var uselessSince: ContinuousClock.Instant?
+    /// The servers to try, in this order; those of the options, in any order, if there are none.
+    var servers: [String] = []
+    /// The first and the last time that an answer was of no use; nil if a later one was.
+    var useless: (since: ContinuousClock.Instant, last: ContinuousClock.Instant)?
   }
 
   /// The C library's objects; used on `queue` alone.
@@ -47,6 +49,30 @@ final class NATSConnection: Sendable {
     var notices: OpaquePointer?
     /// Subscriptions to the answers of requests that have many, by the requests' numbers.
     var answers: [UInt64: OpaquePointer] = [:]
+
+    /// The URLs of the cluster's servers, as far as they are known, the present one last; on
+    /// `queue`.
+    var servers: [String] {
+      guard let connection else { return [] }
+      var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+      var count: Int32 = 0
+      guard natsConnection_GetServers(connection, &list, &count) == NATS_OK, let list else {
+        return []
+      }
+      var present = [CChar](repeating: 0, count: 512)
+      natsConnection_GetConnectedUrl(connection, &present, present.count)
+      var urls: [String] = []
+      for index in 0..<Int(count) {
+        guard let url = list[index] else { continue }
+        urls.append(String(cString: url))
+        annals_free(url)
+      }
+      annals_free(list)
+      let last = present.withUnsafeBufferPointer { text in
+        text.baseAddress.map { String(cString: $0) } ?? ""
+      }
+      return urls.filter { $0 != last }.shuffled() + urls.filter { $0 == last }
+    }
 
     /// Closes and frees everything; on `queue`.
     func destroy() {
@@ -156,7 +182,8 @@ final class NATSConnection: Sendable {
     var pointers = Pointers()
     var status: natsStatus
     do throws(NATSFailure) {
-      let settings = try NATSSettings(options, number: number, retrying: retrying)
+      let settings = try NATSSettings(
+        options, servers: content.withLock { $0.servers }, number: number, retrying: retrying)
       status = natsConnection_Connect(&pointers.connection, settings.pointer)
     } catch {
       return .failure(error)
@@ -229,14 +256,15 @@ final class NATSConnection: Sendable {
     let patience = options.requestTimeout * 3
     let movesOn = content.withLock { content in
       if isUseful {
-        content.uselessSince = nil
+        content.useless = nil
         return false
       }
       guard content.isConnected else { return false }
       let now = ContinuousClock.now
-      let start = content.uselessSince ?? now
-      content.uselessSince = start
-      return now - start >= patience
+      var useless = content.useless ?? (now, now)
+      if now - useless.last > patience { useless.since = now }
+      content.useless = (useless.since, now)
+      return now - useless.since >= patience
     }
     let wait = DispatchTimeInterval.milliseconds(Int(max(1, options.reconnectWait.milliseconds)))
     if movesOn { beginAnew("the server is of no use; trying others", after: wait) }
@@ -249,13 +277,17 @@ final class NATSConnection: Sendable {
       content.isConnected = false
       content.reason = reason
       content.noticeSubject = nil
-      content.uselessSince = nil
+      content.useless = nil
       defer { content.pointers = Pointers() }
       return content.pointers
     }
     guard let old else { return }
     failAll(reason)
-    queue.async { old.destroy() }
+    queue.async {
+      let servers = old.servers
+      if !servers.isEmpty { self.content.withLock { $0.servers = servers } }
+      old.destroy()
+    }
     reopenLater(wait)
   }
 

@@ -7,9 +7,13 @@ final class NATSSettings {
   private(set) var pointer: OpaquePointer?
 
   /// Fills in the options. `number` is what callbacks bring.
-  init(_ options: JetStreamOptions, number: Int, retrying: Bool) throws(NATSFailure) {
+  init(
+    _ options: JetStreamOptions, servers: [String], number: Int, retrying: Bool
+  ) throws(NATSFailure) {
     try check(natsOptions_Create(&pointer), "options")
-    try setServers(options.servers)
+    // The URLs of the options may say who is connecting; those that a connection has found do not.
+    try setServers(servers + options.servers.filter { !servers.contains($0) })
+    try check(natsOptions_SetNoRandomize(pointer, !servers.isEmpty), "the URLs")
     try setIdentity(options.identity)
     try setTLS(options.tls)
     try check(natsOptions_SetName(pointer, options.name), "name")
