@@ -120,8 +120,10 @@ final class NATSServer: @unchecked Sendable {
     send(signal)
     if signal != SIGKILL { send(SIGCONT) }
     for _ in 0..<400 where NATSServer.runs(number) { usleep(25_000) }
+    // The shell would read for as long as others have this pipe open, too, that were started
+    // meanwhile; and `waitUntilExit` was seen to wait for ever, on a thread that all tasks share.
+    Foundation.kill(process.processIdentifier, SIGKILL)
     try? lifeline?.fileHandleForWriting.close()
-    process.waitUntilExit()
     self.process = nil
   }
 
