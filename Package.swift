@@ -206,8 +206,9 @@ let package = Package(
       "CommandTests",
       [
         "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat",
-        "AnnalsInspector", "AnnalsModel", "AnnalsSalvage", "AnnalsStorage", "AnnalsTestSupport",
-        "AnnalsUpgrade", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "AnnalsInspector", "AnnalsModel", "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage",
+        "AnnalsTestSupport", "AnnalsUpgrade",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests(
       "InspectionTests",

@@ -29,12 +29,13 @@ struct DraftFile {
     self.file = file
     size = try file.size()
     var window = DraftFile.window(file, size: size)
-    var block = try window.copy(at: 0, count: FormatLimits.blockLength)
+    let block = try window.copy(at: 0, count: FormatLimits.blockLength)
     draft = try DraftFile.draft(of: block)
-    let checksum = try DraftFile.sealedChecksum(of: block)
-    DraftFile.makeVersion1(&block, at: 0)
-    block.replaceSubrange(DraftFile.checksumRange, with: DraftFile.bytes(of: DraftFile.crc(block)))
-    var header = try block.withBytes { bytes throws(HeaderFault) in try FileHeader.decode(bytes) }
+    guard let checksum = DraftFile.seal(of: block, { Checksum.crc32($0) }) else {
+      throw HeaderFault.checksum
+    }
+    var header = try DraftFile.inVersion1(block, headerAt: 0) { Checksum.crc32($0) }
+      .withBytes { bytes throws(HeaderFault) in try FileHeader.decode(bytes) }
     start = ChainPoint(offset: FormatLimits.logStart, previousChecksum: checksum)
     var slots: [RootSlot] = []
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {
@@ -92,12 +93,6 @@ struct DraftFile {
 
   // MARK: Header and slots
 
-  private static let checksumRange = FormatLimits.blockLength - 4..<FormatLimits.blockLength
-
-  private static func crc(_ block: ContiguousArray<UInt8>) -> UInt32 {
-    block.withUnsafeBytes { Checksum.crc32(UnsafeRawBufferPointer(rebasing: $0.dropLast(4))) }
-  }
-
   /// The draft that the header names.
   private static func draft(of block: ContiguousArray<UInt8>) throws -> UInt32 {
     do throws(HeaderFault) {
@@ -110,41 +105,48 @@ struct DraftFile {
     throw UpgradeFault.isVersion1
   }
 
-  /// The checksum of a header that is whole.
-  private static func sealedChecksum(of block: ContiguousArray<UInt8>) throws -> UInt32 {
-    guard block.withUnsafeBytes(FileHeader.hasRightChecksum) else { throw HeaderFault.checksum }
-    return crc(block)
+  /// The checksum at the end of a block; nil if it is not that of the rest.
+  private static func seal(
+    of block: ContiguousArray<UInt8>, _ checksum: (UnsafeRawBufferPointer) -> UInt32
+  ) -> UInt32? {
+    guard block.count == FormatLimits.blockLength else { return nil }
+    return block.withUnsafeBytes { bytes in
+      let end = bytes.count - 4
+      let stored = bytes.loadUnaligned(fromByteOffset: end, as: UInt32.self).littleEndian
+      return stored == checksum(UnsafeRawBufferPointer(rebasing: bytes[..<end])) ? stored : nil
+    }
   }
 
-  /// Writes version 1 in place of the draft into a header that begins here.
-  private static func makeVersion1(_ block: inout ContiguousArray<UInt8>, at start: Int) {
-    let version = bytes(of: FormatLimits.version) + bytes(of: 0)
-    block.replaceSubrange(start + FileHeader.magic.count..<start + 16, with: version)
+  /// The block with version 1 in place of the draft in the header that begins there, sealed anew.
+  private static func inVersion1(
+    _ block: ContiguousArray<UInt8>, headerAt start: Int,
+    _ checksum: (UnsafeRawBufferPointer) -> UInt32
+  ) -> ContiguousArray<UInt8> {
+    var version: ContiguousArray<UInt8> = []
+    version.append(fixed: FormatLimits.version)
+    version.append(fixed: 0 as UInt32)
+    let place = start + FileHeader.magic.count
+    var result = block
+    result.replaceSubrange(place..<place + version.count, with: version)
+    result.removeLast(4)
+    result.append(fixed: result.withUnsafeBytes(checksum))
+    return result
   }
 
   /// A slot; nil if it is not whole.
   private static func slot(
-    _ stored: ContiguousArray<UInt8>, index: Int, seed: FrameSeed
+    _ block: ContiguousArray<UInt8>, index: Int, seed: FrameSeed
   ) throws -> RootSlot? {
-    guard stored.count == FormatLimits.blockLength else { return nil }
-    let offset = FormatLimits.slotOffsets[index]
-    func checksum(_ block: ContiguousArray<UInt8>) -> UInt32 {
-      block.withUnsafeBytes {
-        seed.checksum(UnsafeRawBufferPointer(rebasing: $0.dropLast(4)), at: offset)
-      }
+    func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+      seed.checksum(bytes, at: FormatLimits.slotOffsets[index])
     }
-    guard Array(stored[checksumRange]) == bytes(of: checksum(stored)) else { return nil }
-    var block = stored
-    let copy = RootSlot.headerOffset
-    if block[copy] != 0 { makeVersion1(&block, at: copy) }
-    block.replaceSubrange(checksumRange, with: bytes(of: checksum(block)))
-    return try block.withBytes { bytes throws(DecodeFault) in
+    guard seal(of: block, checksum) != nil else { return nil }
+    let hasHeader = block[RootSlot.headerOffset] != 0
+    let slot =
+      hasHeader ? inVersion1(block, headerAt: RootSlot.headerOffset, checksum) : block
+    return try slot.withBytes { bytes throws(DecodeFault) in
       try RootSlot.decode(bytes, index: index, seed: seed)
     }
-  }
-
-  private static func bytes(of number: UInt32) -> [UInt8] {
-    (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 }
 

@@ -59,9 +59,7 @@ struct UpgradeRun: ~Copyable {
         throw UpgradeFault.damaged("the payload was changed", at: frame.offset)
       }
       do {
-        // The closure must not hold the walk, or the window would be copied.
-        let payload = walk.withPayload(of: frame) { ContiguousArray($0) }
-        try payload.withBytes { bytes in try copy(frame, bytes) }
+        try walk.withPayload(of: frame) { bytes in try copy(frame, bytes) }
       } catch let fault as DecodeFault {
         throw UpgradeFault.damaged("\(fault)", at: frame.offset)
       }

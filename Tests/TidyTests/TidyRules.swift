@@ -74,7 +74,7 @@ enum TidyRules {
       "AnnalsEngine", "AnnalsQuery", "SystemPackage",
       "Foundation", "FoundationEssentials", "Observation",
     ],
-    "AnnalsJetStream": ["AnnalsReplication", "AnnalsStorage", "CNATS", "Dispatch"],
+    "AnnalsJetStream": ["AnnalsReplication", "AnnalsStorage", "CNATS", "Dispatch", "Foundation"],
     "AnnalsReplication": [
       "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
       "AnnalsStorage", "Foundation",

@@ -34,19 +34,11 @@ extension StoreWriter {
     try requireOwnOrder()
     // What is going to fail records nothing, and no other rewrite comes between the transaction and
     // the one that carries it out.
-    let claim = try claimRewrite(until: .now.advanced(by: options.lockTimeout))
+    let claim = try claimErasure()
     defer { claim.release() }
-    try saving?.requireMakeable(head.published, "the file without what is erased")
     return try AnnalsError.translating {
-      var origin = TransactionOrigin(author: author)
-      origin.isAlwaysRecorded = true
       var whole = erasure
-      let token = try commit(origin) {
-        var reach = ErasureReach(newest)
-        whole = try reach.extended(erasure)
-        $0.draft.origin.note(whole)
-        try $0.draft.erase(whole)
-      }.token
+      let token = try commit(.ofErasure(author)) { whole = try extend(erasure, in: $0) }.token
       let summary: ErasureSummary
       do {
         summary = try writeAlone { try $0.carryOut(whole, token, claim) }

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsExchange
 import AnnalsModel
+import AnnalsReplication
 import AnnalsTestSupport
 import Foundation
 
@@ -88,10 +89,9 @@ enum StateBook {
 
   static func page(_ number: Int64, _ state: String) -> String {
     guard state.utf8.count > longestState else { return "{\"transaction\":\(number)}\n" + state }
-    var digest = SHA256()
-    digest.update(Array(state.utf8))
+    let digest = Digest(of: Array(state.utf8))
     let lines = state.utf8.count { $0 == UInt8(ascii: "\n") }
-    return "{\"transaction\":\(number),\"sha256\":\"\(digest.finish())\",\"lines\":\(lines)}\n"
+    return "{\"transaction\":\(number),\"sha256\":\"\(digest)\",\"lines\":\(lines)}\n"
   }
 
   /// The page of one transaction in a book.

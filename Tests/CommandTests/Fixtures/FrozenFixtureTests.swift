@@ -1,3 +1,4 @@
+import AnnalsReplication
 import Foundation
 import Testing
 
@@ -38,9 +39,7 @@ struct FrozenFixtures {
   }
 
   static func digest(of name: String) throws -> String {
-    var digest = SHA256()
-    digest.update(Array(try Data(contentsOf: FixtureRecipe.folder.appending(path: name))))
-    return "\(digest.finish())"
+    Digest(of: Array(try Data(contentsOf: FixtureRecipe.folder.appending(path: name)))).description
   }
 
   /// Adds the files that are new; those in the list stay as they are.
