@@ -1,10 +1,10 @@
 import Annals
 import AnnalsFormat
-import AnnalsUpgrade
 import Foundation
 import Testing
 
 @testable import AnnalsCommand
+@testable import AnnalsUpgrade
 
 /// Files of drafts 2 and 3 (Fixtures/drafts) become files of version 1, with the same states.
 @Suite struct UpgradeTests {
@@ -55,6 +55,23 @@ import Testing
       let pruned = folder.run("stat", try upgraded("draft-\(draft)-tombstones.annals"))
       #expect(pruned.output.contains("deletes"), "\(pruned)")
     }
+  }
+
+  /// Of a base in draft 2: the count of clock jumps and the migrations had other tags, and the saved
+  /// projections of the generation before are left out. Other items stay.
+  @Test func theItemsOfADirectoryHaveOtherTags() throws {
+    var directory = CheckpointDirectory(number: 9)
+    directory.isBase = true
+    let fill: ContiguousArray<UInt8> = [4, 4, 0x66, 0x69, 0x6C, 0x6C]
+    let items: [(UInt64, ContiguousArray<UInt8>)] = [(1, [5]), (3, [0xFF]), (7, fill), (31, [8])]
+    for (tag, bytes) in items { ExtensionArea.append(tag, bytes, to: &directory.extensions) }
+    let stored = directory.encode()
+    let draft2 = try stored.withUnsafeBytes { try DraftPayloads.directory($0, draft: 2) }
+    #expect(draft2.clockJumps == 5)
+    #expect(draft2.migrations.map(\.name) == ["fill"] && draft2.migrations.map(\.number) == [4])
+    #expect(ExtensionArea.items(of: draft2.extensions).map(\.tag) == [31])
+    let draft3 = try stored.withUnsafeBytes { try DraftPayloads.directory($0, draft: 3) }
+    #expect(draft3.clockJumps == 0 && draft3.extensions == directory.extensions)
   }
 
   /// What is not damaged is not salvaged into a file without identity.
