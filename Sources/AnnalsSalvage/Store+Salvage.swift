@@ -48,7 +48,6 @@ extension Store {
       defer { file.close() }
       // Waits a moment for a writer at work; what it adds later is not read.
       _ = try file.lock(.shared, wait: .until(.now + .seconds(2)))
-      try requireVersion(of: file, location.path)
       let survey = try SalvageSurvey(file)
       guard let source = try FrameSource(file), try isReadable(survey, location.path) else {
         throw unreadable(survey, location.path)
@@ -57,26 +56,6 @@ extension Store {
         file, at: location.path, source, survey, to: destination, in: location.fileSystem,
         now: environment.clock(), makeUUID: environment.makeUUID)
       return try run.writeNewFile()
-    }
-  }
-
-  /// Throws `.newerVersion` or `.unsupported` for a whole header of another version. One whose
-  /// checksum is wrong may only look so.
-  private static func requireVersion(of file: any StorageFile, _ path: String) throws {
-    var block = ContiguousArray<UInt8>(repeating: 0, count: FormatLimits.blockLength)
-    let count = try block.withMutableBytes { buffer throws(StorageError) in
-      try file.read(into: buffer, at: 0)
-    }
-    block.removeLast(block.count - count)
-    do throws(HeaderFault) {
-      _ = try block.withBytes { bytes throws(HeaderFault) in try FileHeader.decode(bytes) }
-    } catch {
-      switch error {
-      case .newerVersion, .olderDraft:
-        guard block.withUnsafeBytes(FileHeader.hasRightChecksum) else { return }
-        throw AnnalsError(.header(error), opening: path)
-      default: return
-      }
     }
   }
 

@@ -57,8 +57,8 @@ import Testing
     }
   }
 
-  /// Of a base in draft 2: the count of clock jumps and the migrations had other tags, and the saved
-  /// projections of the generation before are left out. Other items stay.
+  /// Of a base in draft 2: the count of clock jumps and the migrations had other tags, and the
+  /// saved projections of the generation before are left out. Other items stay.
   @Test func theItemsOfADirectoryHaveOtherTags() throws {
     var directory = CheckpointDirectory(number: 9)
     directory.isBase = true
@@ -81,6 +81,15 @@ import Testing
     try FileManager.default.copyItem(atPath: from, toPath: folder.file("f"))
     let run = folder.run("salvage", "@f", "@new")
     #expect(run.status == .couldNotRun && run.errors.contains("annals upgrade"), "\(run)")
+  }
+
+  /// A draft is another version, not a damaged file: verifying one says so and nothing else.
+  @Test func verifyingADraftFindsNoDamage() throws {
+    let folder = try CommandFolder()
+    let from = UpgradeTests.folder.appending(path: "draft-2-undo.annals").path
+    let run = folder.run("verify", from)
+    #expect(run.output.contains("written in draft 2") && run.output.contains("annals upgrade"))
+    #expect(run.output.contains("1 error, 0 warnings"), "\(run)")
   }
 
   @Test func aFileOfVersion1Stays() throws {

@@ -9,8 +9,8 @@ struct OutlineChecks {
   /// The offsets of unusable slots, and what is wrong with each.
   private var unusableSlots: [(offset: UInt64, what: String)] = []
   private var header: FileHeader?
-  /// Whether a newer version wrote the file.
-  private var isNewer = false
+  /// Whether another version, or a draft, wrote the file.
+  private var isOfAnotherVersion = false
   /// The header checksum of the last frame; nil if what lies before is not a frame.
   private var lastChecksum: UInt32?
   /// The last durable mark that was found to be a frame's offset.
@@ -48,7 +48,7 @@ struct OutlineChecks {
         case .olderDraft(let draft): HeaderFault.remedy(forDraft: draft)
         default: Remedy.salvage
         }
-      isNewer = remedy == Remedy.newerVersion
+      isOfAnotherVersion = verdict.isOfAnotherVersion || remedy == Remedy.newerVersion
       log.error(.header, at: 0, fault.description, remedy: remedy)
     }
   }
@@ -66,11 +66,11 @@ struct OutlineChecks {
       }
     case .unchecked: break
     case .damaged(.unknownFeatures(_, let bits)):
-      isNewer = true
+      isOfAnotherVersion = true
       knowsAnnounced = false
       needs(bits, .slot, "root slot \(index)", at: offset, &log)
-    // A newer version may keep other things in its slots.
-    case .damaged where isNewer: break
+    // Another version may keep other things in its slots.
+    case .damaged where isOfAnotherVersion: break
     case .foreign: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
     case .cut: log.error(.slot, at: offset, "root slot \(index): \(verdict)")
     case .damaged, .unwritten:
@@ -85,7 +85,7 @@ struct OutlineChecks {
     for (offset, what) in unusableSlots {
       log.warning(.slot, at: offset, what, remedy: remedyOfLostSlot)
     }
-    guard size >= FormatLimits.logStart, !isNewer, end.tail != .unknown else { return }
+    guard size >= FormatLimits.logStart, !isOfAnotherVersion, end.tail != .unknown else { return }
     let slots = slotsByAge
     guard let newest = slots.first else {
       log.error(
@@ -202,6 +202,8 @@ struct OutlineChecks {
       log.error(
         .frame, at: region.offset, "a frame that this version cannot read: \(reason)",
         remedy: Remedy.newerVersion)
+    // Nothing of it was read; the header's finding says why.
+    case .damaged(.noSeed) where isOfAnotherVersion: break
     case .damaged(let reason):
       log.error(.damageInside, at: region.offset, "\(region.length) bytes lost: \(reason)")
     case .unwritten where !isLast:

@@ -42,6 +42,14 @@ package struct FileRegion: Sendable {
 package enum HeaderVerdict: Sendable {
   case valid(FileHeader)
   case damaged(HeaderFault)
+
+  /// Whether the header says that another version, or a draft, wrote the file.
+  var isOfAnotherVersion: Bool {
+    switch self {
+    case .damaged(.newerVersion), .damaged(.olderDraft): true
+    default: false
+    }
+  }
 }
 
 /// Whether the block of a root slot holds a valid slot.

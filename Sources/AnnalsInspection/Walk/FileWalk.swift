@@ -46,10 +46,18 @@ package struct FileWalk: Sendable {
       verdict = .damaged(.foreign)
     }
     header = verdict
-    restoredHeader = try HeaderSearch.find(header: header, in: &bytes)
-    // Not by `??`, which loses the type of the error.
-    let seed = restoredHeader?.seed
-    self.seed = if let seed { seed } else { try SeedSearch.find(header: header, in: &bytes) }
+    // What another version has written is not damage to look behind.
+    let isWhole = try bytes.withBytes(
+      at: 0, count: FormatLimits.blockLength, FileHeader.hasRightChecksum)
+    if isWhole, verdict.isOfAnotherVersion {
+      restoredHeader = nil
+      seed = nil
+    } else {
+      restoredHeader = try HeaderSearch.find(header: header, in: &bytes)
+      // Not by `??`, which loses the type of the error.
+      let seed = restoredHeader?.seed
+      self.seed = if let seed { seed } else { try SeedSearch.find(header: header, in: &bytes) }
+    }
     var start = ChainPoint(offset: FormatLimits.logStart, previousChecksum: nil)
     if case .valid(let header) = header { start = ChainPoint(beginningOf: header) }
     // Without a seed no frame is looked for.

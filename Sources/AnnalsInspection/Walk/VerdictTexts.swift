@@ -20,7 +20,7 @@ extension SlotVerdict: CustomStringConvertible {
       "it is of store \(header.store), generation \(header.generation), and the log is not"
     case .damaged(let fault): fault.description
     case .cut: "the file ends before it does"
-    case .unchecked: "cannot be checked, because the header is damaged"
+    case .unchecked: "cannot be checked without the header"
     }
   }
 }
@@ -54,7 +54,7 @@ extension DamageReason: CustomStringConvertible {
     case .newerFrame(let reason): "a frame that this version cannot read: \(reason)"
     case .unreadable: "bytes that the disk cannot read"
     case .tooShort: "bytes too few for a frame"
-    case .noSeed: "bytes that cannot be checked, because the header is damaged"
+    case .noSeed: "bytes that cannot be checked without the header"
     }
   }
 }
