@@ -127,8 +127,8 @@ let package = Package(
       name: "AnnalsCommand",
       dependencies: [
         "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsInspector",
-        "AnnalsQuery",
-        "AnnalsSalvage", "AnnalsStorage", "AnnalsUpgrade",
+        "AnnalsJetStream", "AnnalsQuery", "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage",
+        "AnnalsUpgrade",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",
@@ -142,7 +142,7 @@ let package = Package(
       name: "AnnalsTorture",
       dependencies: [
         "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection",
-        "AnnalsModel", "AnnalsSalvage", "AnnalsStorage", system,
+        "AnnalsModel", "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage", system,
       ],
       path: "Tools/Torture/AnnalsTorture", swiftSettings: settings),
     .executableTarget(
@@ -199,7 +199,10 @@ let package = Package(
       ]),
     tests(
       "JetStreamTests",
-      ["AnnalsJetStream", "AnnalsReplication", "Annals", "AnnalsStorage"]),
+      [
+        "AnnalsJetStream", "AnnalsReplication", "Annals", "AnnalsStorage", "AnnalsTestSupport",
+        "AnnalsTorture",
+      ]),
     tests(
       "RecordTests", ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsTestSupport"]),
     tests(
@@ -256,7 +259,8 @@ let package = Package(
       "TortureTests",
       [
         "AnnalsTorture", "AnnalsTortureProgram", "Annals", "AnnalsCommand", "AnnalsFaults",
-        "AnnalsSalvage", "AnnalsStorage", "AnnalsModel", "AnnalsTestSupport", system,
+        "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage", "AnnalsModel", "AnnalsTestSupport",
+        system,
       ]),
     tests("TidyTests", []),
   ],

@@ -113,9 +113,16 @@ build_server() {
 server_path() { printf '.build/release/annals-serve'; }
 
 # Builds the command, optimised. On Linux with Swift's libraries in it, so that it runs where there is
-# no toolchain; all scripts build it alike, since with other options all is built again.
+# no toolchain; all scripts build it alike, since with other options all is built again. Options of the
+# build may follow.
 build_command() {
   local alone=
   if [ "$(uname)" = Linux ]; then alone=--static-swift-stdlib; fi
-  swift build -c release --product annals $alone </dev/null
+  swift build -c release --product annals $alone "$@" </dev/null
+}
+
+# Installs NATS's client for C if it is missing.
+check_nats() {
+  if [ -e /usr/include/nats/nats.h ] || pkg-config --exists libnats 2>/dev/null; then return; fi
+  install_package libnats-dev "NATS's client for C (libnats-dev)"
 }

@@ -69,6 +69,16 @@ final class CommandFolder {
   }
 
   func run(_ arguments: [String]) -> CommandRun {
+    let expanded = arguments.map {
+      $0.hasPrefix("@") ? file(String($0.dropFirst())) : $0.replacing("=@", with: "=" + path + "/")
+    }
+    return run { AnnalsCommand.execute(expanded, $0) }
+  }
+
+  /// Runs a part of a command on the folder's console. `onLine` is told each line as it is written.
+  func run(
+    onLine: @escaping (String) -> Void = { _ in }, _ body: (Console) throws -> ExitStatus
+  ) rethrows -> CommandRun {
     clock.advance()
     var output: [UInt8] = []
     var errors: [UInt8] = []
@@ -77,6 +87,7 @@ final class CommandFolder {
       output: Output(limit: 64) { bytes in
         guard output.count < limit else { throw OutputFault.closed }
         output += bytes
+        onLine(self.shown(Array(bytes)))
       },
       errors: Output {
         errors += $0
@@ -88,10 +99,8 @@ final class CommandFolder {
         return self.now
       }, readAnswer: { self.answer },
       input: { MemorySource(self.input) }, makePager: { self.pager })
-    let expanded = arguments.map {
-      $0.hasPrefix("@") ? file(String($0.dropFirst())) : $0.replacing("=@", with: "=" + path + "/")
-    }
-    let status = AnnalsCommand.execute(expanded, console)
+    let status = try body(console)
+    try? console.output.flush()
     return CommandRun(
       status: status, output: shown(output), errors: shown(errors), bytes: output)
   }

@@ -8,7 +8,9 @@ enum FolderRules {
       "", "Reading", "History", "Projections", "Records", "Queries", "Store", "Editing",
       "Consumers", "Live", "Timelines", "Maintenance",
     ],
-    "AnnalsCommand": ["Arguments", "Output", "Git", "Picture", "Timelines", "Commands", ""],
+    "AnnalsCommand": [
+      "Arguments", "Output", "Git", "Picture", "Timelines", "Replication", "Commands", "",
+    ],
     "AnnalsEngine": [
       "Errors", "Options", "Reading", "States", "Head", "History", "Merging", "Commit",
       "Editing", "Consumers", "Verify", "Maintenance",

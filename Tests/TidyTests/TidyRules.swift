@@ -89,13 +89,13 @@ enum TidyRules {
     ],
     "AnnalsTorture": [
       "Annals", "AnnalsExchange", "AnnalsFaults", "AnnalsFormat", "AnnalsInspection",
-      "AnnalsModel", "AnnalsSalvage", "AnnalsStorage",
+      "AnnalsModel", "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage",
       "SystemPackage", "Foundation",
     ],
     "AnnalsCommand": [
       "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsInspector",
-      "AnnalsQuery", "AnnalsSalvage", "AnnalsStorage", "AnnalsUpgrade", "ArgumentParser",
-      "SystemPackage", "Foundation",
+      "AnnalsJetStream", "AnnalsQuery", "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage",
+      "AnnalsUpgrade", "ArgumentParser", "SystemPackage", "Foundation",
     ],
   ]
   private static let everywhere: Set<String> = ["Swift", "Synchronization"]

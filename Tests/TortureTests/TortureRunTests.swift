@@ -10,7 +10,8 @@ import Testing
       let run = TortureRun(
         seed: seed, seconds: 3_600, folder: folder, executable: try TemporaryFolder.torture,
         only: only,
-        workloads: Workload.all.filter { ["creation", "commits"].contains($0.name) })
+        workloads: Workload.all.filter { ["creation", "commits"].contains($0.name) },
+        hasReplicas: false)
       run.run(turns: turns)
       #expect(run.failures.isEmpty, "seed \(seed): \(run.failures)")
       return run

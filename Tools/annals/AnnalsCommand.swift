@@ -16,8 +16,8 @@ struct AnnalsCommand: ParsableCommand {
       UndoCommand.self, RedoCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
-      CompactCommand.self, UpgradeCommand.self, BackupCommand.self, SalvageCommand.self,
-      DumpCommand.self, VerifyCommand.self, StatCommand.self,
+      CompactCommand.self, UpgradeCommand.self, BackupCommand.self, ReplicateCommand.self,
+      SalvageCommand.self, DumpCommand.self, VerifyCommand.self, StatCommand.self,
     ])
 
   /// The names of the subcommands.
@@ -155,10 +155,10 @@ enum Overview {
              prune    drop the history before a transaction
              erase    remove every value that an object ever had
              consumers readers of the history that prune waits for
-             retain   how much history is kept at least
-             maintain drop the history that need not be kept
+             retain   how much history is kept; annals maintain drops the rest
              compact  make the file smaller, losing nothing
              backup   a whole, verified copy, while others use the file
+             replicate keep a file up to date with a log that many share
              salvage  a new file with everything readable of a damaged one
     inspect  dump     every frame of the file, every byte if wanted
              verify   check the file and replay its history

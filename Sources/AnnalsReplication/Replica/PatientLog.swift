@@ -91,7 +91,7 @@ struct PatientLog: Sendable {
 
 extension SharedLogError {
   /// What happened, in words.
-  var text: String {
+  package var text: String {
     switch self {
     case .behind(let last): "the log ends with record \(last)"
     case .unavailable(let text), .unknownOutcome(let text), .refused(let text): text

@@ -114,7 +114,10 @@ extension Replica {
       // To be read as it is, and brought up to date later.
     }
     try await adopt(needed)
-    if options.follows { startFollowing() }
+    if options.follows {
+      startFollowing()
+      startPulse()
+    }
   }
 
   /// Throws `.notAReplica` for a store with a history of its own, unless the log began with it, or

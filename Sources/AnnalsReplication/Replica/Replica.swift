@@ -40,6 +40,7 @@ public final class Replica: Sendable {
     /// Erasures whose transactions are in the file, which still has the values.
     var unfinished: [(erasure: Erasure, number: Int64)] = []
     var follower: Task<Void, Never>?
+    var pulse: Task<Void, Never>?
   }
 
   init(
@@ -53,7 +54,10 @@ public final class Replica: Sendable {
     content = Locked(Content(place: place))
   }
 
-  deinit { content.withLock { $0.follower }?.cancel() }
+  deinit {
+    let tasks = content.withLock { [$0.follower, $0.pulse] }
+    for task in tasks { task?.cancel() }
+  }
 
   /// Where the replica stands. O(1).
   public var status: ReplicaStatus {
@@ -70,10 +74,11 @@ public final class Replica: Sendable {
   /// Ends following, waits for the write under way, and closes the store. Safe to call again.
   /// Throws as `Store.close()`.
   public func close() async throws {
-    let follower = content.withLock { content in
+    let (follower, pulse) = content.withLock { content in
       content.isClosed = true
-      return content.follower.take()
+      return (content.follower.take(), content.pulse.take())
     }
+    pulse?.cancel()
     follower?.cancel()
     await follower?.value
     try await turn.run { try await blocking { [store] in try store.close() } }

@@ -16,6 +16,9 @@ public struct ReplicaOptions: Sendable {
   /// Whether the transactions of others are applied as they come, by a task of the replica; if not,
   /// when it writes, and by `catchUp()`.
   public var follows = true
+  /// How often a replica that follows asks whether the log is there when nothing comes; 5 seconds
+  /// if not set. So `status` is never older than that.
+  public var pulse: Duration = .seconds(5)
   /// How many records are asked for at once.
   public var pageLength = 256
   /// Whether a store with a history of its own may become the origin of a log that is empty: a

@@ -37,6 +37,8 @@ package final class TortureRun {
   package var errors: [Row] { rows("error/") }
   /// Killed processes.
   package var processes: [Row] { rows("kill/") }
+  /// Replicas of a log.
+  package var replicas: [Row] { rows("replicas/") }
   /// The broken promises.
   package private(set) var failures: [Failure] = []
   /// The names of the cases tried, in order.
@@ -53,9 +55,10 @@ package final class TortureRun {
 
   /// A run of some seconds. `folder` is an empty folder for files; `executable` is the command
   /// `annals`, which the killed processes run. `only` selects one case, or those with that prefix.
+  /// Replicas block the calling thread, which must not be one of Swift's tasks.
   package init(
     seed: UInt64, seconds: Double, folder: String, executable: String, only: String? = nil,
-    workloads: [Workload] = Workload.all
+    workloads: [Workload] = Workload.all, hasReplicas: Bool = true
   ) {
     self.only = only
     end = .now + .seconds(seconds)
@@ -71,7 +74,7 @@ package final class TortureRun {
         .kills("kill", .rewriting, seed: seed, folder: folder, executable: executable),
         .kills("follow", .following, seed: seed, folder: folder, executable: executable),
         .kills("erase", .erasing, seed: seed, folder: folder, executable: executable),
-      ]
+      ] + (hasReplicas ? [.replicas(seed: seed)] : [])
   }
 
   /// Runs the trials until the time is over or all is tried, at most `turns` turns of each lane.

@@ -35,6 +35,9 @@ struct TortureText {
     ) {
       [$0.tally.kills, $0.tally.acknowledged, $0.tally.found, $0.tally.reads]
     }
+    lines += table("log", ["rounds", "disturbed", "acknowledged", "read meanwhile"], run.replicas) {
+      [$0.tried, $0.tally.kills, $0.tally.acknowledged, $0.tally.reads]
+    }
     lines.append("")
     for failure in run.failures.prefix(10) {
       lines.append("broken: \(failure.what)")

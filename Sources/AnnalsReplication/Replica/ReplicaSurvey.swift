@@ -1,0 +1,68 @@
+import Annals
+import AnnalsEngine
+import AnnalsLog
+import AnnalsModel
+
+/// How a replica's file and its log stand to each other, found without writing to either.
+public struct ReplicaSurvey: Sendable {
+  /// What a log has.
+  public struct LogState: Sendable {
+    /// The sequence of its first record; of the next one if it has none.
+    public var first: UInt64
+    /// The sequence of its last record; 0 if it never had any.
+    public var last: UInt64
+    /// The position of its newest snapshot; nil if it has none.
+    public var snapshot: Token?
+    /// The sequence of the last record that the snapshot has.
+    public var snapshotSequence: UInt64?
+    /// How many bytes the snapshot has.
+    public var snapshotLength: UInt64?
+    /// Whether it has the file's newest record as the file has it; nil if that cannot be compared:
+    /// the record was trimmed, or the file is no replica.
+    public var agrees: Bool?
+  }
+
+  /// The newest position of the file.
+  public var token: Token
+  /// The sequence of the newest record that is in the file; nil if its newest transaction did not
+  /// come from a log.
+  public var sequence: UInt64?
+  /// What the log has; nil if none was asked.
+  public var log: LogState?
+
+  /// How many records of the log the file lacks; nil without a log, or if the file is no replica.
+  public var lag: UInt64? {
+    guard let log, let sequence else { return nil }
+    return log.last > sequence ? log.last - sequence : 0
+  }
+
+  /// Looks at a store, and at a log if there is one.
+  ///
+  /// - Throws: as reading the store; `SharedLogError` if the log cannot be asked.
+  public init(of store: Store, log: (any SharedLog)? = nil) async throws {
+    let version = store.version
+    token = version.token
+    var place = version.head.number == 0 ? version.origin : try version.newestPlace()
+    sequence = place?.sequence
+    guard let log else { return }
+    let snapshots = try await log.objects(beginning: SnapshotDetails.prefix)
+      .compactMap { object in SnapshotDetails(object).map { (object, $0) } }
+    // The log goes on from this store, and nothing was added yet.
+    let origin = version.origin
+    if place == nil, snapshots.contains(where: { $0.1.place == origin }) { place = origin }
+    sequence = place?.sequence
+    let page = try await log.records(from: max(place?.sequence ?? 1, 1), limit: 1)
+    var state = LogState(first: page.first, last: page.last)
+    if let place, place.sequence > 0 {
+      let own = page.records.first { $0.sequence == place.sequence }
+      if let own { state.agrees = own.record.id == place.digest.description }
+      if place.sequence > page.last { state.agrees = false }
+    }
+    if let newest = snapshots.max(by: { $0.1.place.sequence < $1.1.place.sequence }) {
+      state.snapshot = newest.1.token
+      state.snapshotSequence = newest.1.place.sequence
+      state.snapshotLength = newest.0.length
+    }
+    self.log = state
+  }
+}

@@ -1,0 +1,206 @@
+import Annals
+import AnnalsReplication
+import AnnalsTestSupport
+import Foundation
+import Testing
+
+@testable import AnnalsCommand
+
+/// `annals replicate` over a log in memory. Over NATS: JetStreamTests.
+@Suite(.deadline) struct ReplicateTests {
+  private struct Post: Record {
+    var title: String
+    static let entity = RecordEntity("Post", Post.init, Property("title", \.title))
+  }
+
+  private func options(follows: Bool) -> ReplicaOptions {
+    var options = ReplicaOptions()
+    options.follows = follows
+    options.deadline = .milliseconds(200)
+    options.pulse = .milliseconds(5)
+    return options
+  }
+
+  private func replicate(
+    _ folder: CommandFolder, _ file: String, _ log: InMemorySharedLog,
+    _ change: (inout ReplicaOptions) -> Void = { _ in }, snapshot: Bool = false,
+    format: LineFormat = .text
+  ) throws -> CommandRun {
+    var options = options(follows: false)
+    change(&options)
+    let following = Following(
+      path: folder.file(file), log: "nats://host/books", options: options, putsSnapshot: snapshot,
+      format: format)
+    return try folder.run { try following.run($0) { log } }
+  }
+
+  private func status(
+    _ folder: CommandFolder, _ file: String, _ log: InMemorySharedLog?,
+    _ format: LineFormat = .text
+  ) throws -> CommandRun {
+    try folder.run { console in
+      let store = try console.openForReading(folder.file(file), holdingValues: false)
+      defer { try? store.close() }
+      let survey = try Following.waiting { try await ReplicaSurvey(of: store, log: log) }
+      let text = SurveyText(survey, file: "@" + file, log: log.map { _ in "nats://host/books" })
+      try format == .text ? text.write(console) : text.writeLine(console)
+      return text.fault == nil ? .done : .foundProblems
+    }
+  }
+
+  /// A log with `count` posts, written by a replica with a file.
+  private func log(_ folder: CommandFolder, _ file: String, _ count: Int) async throws
+    -> InMemorySharedLog
+  {
+    let log = InMemorySharedLog()
+    let replica = try await Replica.open(
+      path: folder.file(file), records: Post.self, log: log, options: options(follows: false),
+      environment: folder.store)
+    for number in 0..<count {
+      try await replica.write(author: "me") { tx in _ = try tx.insert(Post(title: "\(number)")) }
+    }
+    try await replica.close()
+    return log
+  }
+
+  @Test(arguments: [
+    ("nats://localhost/books", ["nats://localhost"], "books"),
+    ("nats://a:4222,b:4223/books", ["nats://a:4222", "nats://b:4223"], "books"),
+    ("tls://me:secret@a,tls://b/x-1", ["tls://me:secret@a", "tls://b"], "x-1"),
+  ])
+  func `addresses`(_ text: String, _ servers: [String], _ stream: String) throws {
+    let address = try LogAddress(text)
+    #expect(address.servers == servers && address.stream == stream)
+    #expect(!address.text.contains("secret"))
+  }
+
+  @Test(arguments: [
+    "", "books", "nats://", "nats://localhost", "nats:///books", "nats://a,/books", "nats://a/",
+    "http://a/books", "nats://me:secret@a",
+  ])
+  func `what is no address`(_ text: String) {
+    do throws(CommandFailure) {
+      _ = try LogAddress(text)
+      Issue.record("\(text) is read as an address")
+    } catch {
+      #expect(error.status == .usage && !error.message.contains("secret"))
+    }
+  }
+
+  @Test func `command lines`() throws {
+    let folder = try CommandFolder()
+    #expect(folder.run("replicate", "@f").errors.contains("where is the log?"))
+    for words in [
+      ["replicate"], ["replicate", "state", "f"], ["replicate", "status", "f", "--once"],
+      ["replicate", "f", "--copies", "3"], ["replicate", "f", "--create", "--copies", "2"],
+      ["replicate", "f", "--deadline", "0"], ["replicate", "f", "--nkey", "U"],
+    ] {
+      #expect(folder.run(words).status == .usage, "\(words)")
+    }
+  }
+
+  @Test func `a file is made, brought up to date, and looked at`() async throws {
+    let folder = try CommandFolder()
+    let log = try await log(folder, "a", 2)
+    let run = try replicate(folder, "b", log, snapshot: true)
+    #expect(run.status == .done, "\(run)")
+    #expect(run.output.hasPrefix("replica of "))
+    #expect(
+      run.output.hasSuffix(
+        "put a snapshot into the log, as of transaction 3; at transaction 3\n"), "\(run)")
+    let lines = try status(folder, "b", log).output.split(separator: "\n")
+    #expect(lines[1] == "file      transaction 3, record 3 of the log  @b")
+    #expect(lines[2] == "log       records 1 to 3  nats://host/books")
+    #expect(lines[3].hasPrefix("snapshot  transaction 3, record 3, "))
+    #expect(lines[4] == "lag       0 transactions")
+    let again = try await Replica.open(
+      path: folder.file("a"), schema: Schema(), log: log, options: options(follows: false))
+    try await again.write { tx in _ = try tx.insert(Post(title: "more")) }
+    try await again.close()
+    #expect(try status(folder, "b", log).output.contains("\nlag       1 transaction\n"))
+    let json = try status(folder, "b", log, .jsonl).output
+    #expect(json.contains(#""transaction":3,"record":3,"first":1,"last":4,"snapshot":3"#))
+    #expect(json.contains(#""lag":1}"#))
+    let alone = try status(folder, "b", nil)
+    #expect(alone.status == .done && !alone.output.contains("lag"))
+    #expect(try replicate(folder, "b", log, format: .jsonl).output.contains(#""record":4,"lag":0"#))
+  }
+
+  @Test func `a store of its own begins a log only if told to`() throws {
+    let folder = try CommandFolder()
+    folder.run("put", "@own", "Post/1", "title=Fog")
+    let log = InMemorySharedLog()
+    let refused = try replicate(folder, "own", log)
+    #expect(refused.status == .foundProblems && refused.errors.contains("say --start-log"))
+    #expect(try status(folder, "own", log).status == .foundProblems)
+    #expect(try replicate(folder, "own", log, { $0.startsLog = true }).status == .done)
+    let state = try status(folder, "own", log)
+    #expect(state.status == .done && state.output.contains("log       empty"), "\(state)")
+    #expect(try replicate(folder, "copy", log).status == .done)
+    #expect(folder.run("state", "@copy").output == folder.run("state", "@own").output)
+  }
+
+  @Test func `a log that does not go with the file`() async throws {
+    let folder = try CommandFolder()
+    let log = try await log(folder, "a", 4)
+    _ = try replicate(folder, "b", log)
+    let other = try await self.log(folder, "c", 4)
+    let run = try replicate(folder, "b", other)
+    #expect(run.status == .foundProblems && run.errors.hasPrefix("annals: @b: "), "\(run)")
+    let state = try status(folder, "b", other)
+    #expect(state.status == .foundProblems)
+    #expect(state.output.contains("problem   the log has another record 5 than the file"))
+  }
+
+  @Test func `a log that cannot be reached`() async throws {
+    let folder = try CommandFolder()
+    let log = try await log(folder, "a", 1)
+    log.isReachable = false
+    #expect(throws: CommandFailure.self) { try replicate(folder, "b", log) }
+    #expect(!FileManager.default.fileExists(atPath: folder.file("b")))
+    #expect(throws: CommandFailure.self) { try status(folder, "a", log) }
+  }
+
+  /// It prints what others write, and that the log is away and back, until it is told to end.
+  @Test func `following`() async throws {
+    let folder = try CommandFolder()
+    let log = try await log(folder, "a", 1)
+    let writer = try await Replica.open(
+      path: folder.file("a"), schema: Schema(), log: log, options: options(follows: false))
+    var following = Following(
+      path: folder.file("b"), log: "nats://host/books", options: options(follows: true),
+      putsSnapshot: false, format: .text)
+    following.interval = .milliseconds(5)
+    let ended = following.ended
+    let (steps, step) = AsyncStream.makeStream(of: String.self)
+    // Used by that thread alone until it has ended.
+    nonisolated(unsafe) let place = folder
+    let thread = Thread { [following] in
+      do {
+        let run = try place.run(onLine: { step.yield($0) }) { try following.run($0) { log } }
+        step.yield("ended: \(run.status)")
+      } catch {
+        step.yield("failed: \(error)")
+      }
+      step.finish()
+    }
+    thread.start()
+    var seen: [String] = []
+    for await text in steps {
+      seen.append(text)
+      if text.hasPrefix("replica of") {
+        try await writer.write { tx in _ = try tx.insert(Post(title: "more")) }
+      } else if text.contains("applied 1 transaction; at transaction 3") {
+        log.isReachable = false
+      } else if text.contains("cannot be reached") {
+        log.isReachable = true
+      } else if text.contains("is reached again") {
+        try await writer.write { tx in _ = try tx.insert(Post(title: "most")) }
+      } else if text.contains("at transaction 4") {
+        ended.signal()
+      }
+    }
+    #expect(seen.last == "ended: done", "\(seen)")
+    try await writer.close()
+  }
+}

@@ -1,0 +1,54 @@
+import AnnalsReplication
+import AnnalsStorage
+import Foundation
+
+extension TortureLane {
+  /// Rounds of replicas over a log in memory with faults, without end.
+  static func replicas(seed: UInt64) -> TortureLane {
+    TortureLane("replicas", "replicas") { _ in
+      var count: UInt64 = 0
+      return AnyIterator {
+        count += 1
+        let number = count
+        return Case(name: "replicas/\(number)") { row in
+          row.tried += 1
+          let history = try waiting {
+            try await ReplicaTrial.inMemory(seed: seed &+ number &* 0x9e37_79b9)
+          }
+          row.tally.kills += 6
+          row.tally.acknowledged += history.acknowledged
+          row.tally.reads += history.reads
+        }
+      }
+    }
+  }
+
+  /// Runs a task, and waits for it on this thread.
+  private static func waiting<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) throws -> Value {
+    let result = Locked<Result<Value, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Task {
+      let found: Result<Value, any Error>
+      do { found = .success(try await body()) } catch { found = .failure(error) }
+      result.withLock { $0 = found }
+      done.signal()
+    }
+    done.wait()
+    guard let found = result.withLock({ $0 }) else { throw BrokenPromise("a task has no end") }
+    return try found.get()
+  }
+}
+
+extension ReplicaTrial {
+  /// A trial over a log in memory with faults of every kind.
+  package static func inMemory(
+    seed: UInt64, _ extent: Extent = Extent()
+  ) async throws -> ReplicaHistory {
+    let log = InMemorySharedLog(faults: .all(0.05, seed: seed))
+    // What is late has arrived.
+    return try await ReplicaTrial(log, seed: seed, extent)
+      .run(settle: { log.faults = LogFaults(seed: 1) })
+  }
+}

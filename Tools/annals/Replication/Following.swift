@@ -1,0 +1,165 @@
+import Annals
+import AnnalsExchange
+import AnnalsReplication
+import AnnalsStorage
+import Foundation
+
+/// A replica that runs in the foreground until it is told to end, and says what happens.
+struct Following {
+  let path: String
+  /// The log's address, for messages.
+  let log: String
+  let options: ReplicaOptions
+  let putsSnapshot: Bool
+  let format: LineFormat
+  /// What ends it, besides SIGINT and SIGTERM.
+  let ended = DispatchSemaphore(value: 0)
+  /// How often the state is looked at.
+  var interval: DispatchTimeInterval = .milliseconds(200)
+
+  /// Opens the replica, and prints until SIGINT or SIGTERM; without following, brings it up to date
+  /// and ends.
+  ///
+  /// Returns `.foundProblems` if the file and the log do not go together. Throws a `CommandFailure`
+  /// if there is no replica; what was applied before stays in the file.
+  func run(
+    _ console: Console, _ connect: @escaping @Sendable () async throws -> any SharedLog
+  ) throws -> ExitStatus {
+    let sources = [SIGINT, SIGTERM].map { number in
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      let before = signal(number, SIG_IGN)
+      source.setEventHandler { [ended] in ended.signal() }
+      source.resume()
+      return (source, number, before)
+    }
+    defer {
+      for (source, number, before) in sources {
+        source.cancel()
+        signal(number, before)
+      }
+    }
+    let replica: Replica
+    do {
+      let environment = console.store
+      replica = try Following.waiting { [path, options] in
+        try await Replica.open(
+          path: path, schema: Schema(), log: try await connect(), options: options,
+          environment: environment)
+      }
+    } catch let error as ReplicationError where error.needsSomebody {
+      console.report(Following.message(error, path))
+      return .foundProblems
+    }
+    let status = Result { try follow(replica, console) }
+    try Following.waiting { try await replica.close() }
+    return try status.get()
+  }
+
+  private func follow(_ replica: Replica, _ console: Console) throws -> ExitStatus {
+    if !options.follows { try Following.waiting { _ = try await replica.catchUp() } }
+    var shown = replica.status
+    try write(Event("open", shown, "replica of \(shown.token.store)"), console)
+    if let outage = shown.outage { try write(Event("away", shown, away(outage)), console) }
+    if putsSnapshot {
+      let token = try Following.waiting { try await replica.putSnapshot() }
+      let text = "put a snapshot into the log, as of transaction \(Numerals.grouped(token.number))"
+      try write(Event("snapshot", shown, text), console)
+    }
+    while options.follows {
+      let isOver = ended.wait(timeout: .now() + interval) == .success
+      let status = replica.status
+      if status.outage != shown.outage {
+        let text = status.outage.map(away) ?? "the log is reached again"
+        try write(Event(status.outage == nil ? "back" : "away", status, text), console)
+      }
+      if status.token.number != shown.token.number {
+        let count = status.token.number - shown.token.number
+        let text = "applied \(Numerals.counted(count, "transaction"))"
+        try write(Event("applied", status, text), console)
+      }
+      shown = status
+      if let failure = status.failure {
+        console.report(Following.message(failure, path))
+        return failure.needsSomebody ? .foundProblems : .couldNotRun
+      }
+      if isOver { break }
+    }
+    return .done
+  }
+
+  private func away(_ reason: String) -> String {
+    "the log cannot be reached (\(reason)); trying again"
+  }
+
+  // MARK: Output
+
+  /// Something that happened to the replica.
+  private struct Event {
+    let name: String
+    let status: ReplicaStatus
+    let text: String
+
+    init(_ name: String, _ status: ReplicaStatus, _ text: String) {
+      self.name = name
+      self.status = status
+      self.text = text
+    }
+  }
+
+  private func write(_ event: Event, _ console: Console) throws {
+    let status = event.status
+    switch format {
+    case .text:
+      let number = Numerals.grouped(status.token.number)
+      let lag = status.lag == 0 ? "" : ", \(Numerals.counted(status.lag, "record")) behind"
+      try console.output.line("\(event.text); at transaction \(number)\(lag)")
+    case .jsonl:
+      var json = JSONWriter()
+      json.beginObject()
+      json.member("event", event.name)
+      json.member("transaction", status.token.number)
+      json.member("record", Int64(clamping: status.sequence))
+      json.member("lag", Int64(clamping: status.lag))
+      json.member("text", event.text)
+      json.endObjectLine()
+      try console.output.write(json.bytes)
+    }
+    try console.output.flush()
+  }
+
+  // MARK: Errors and tasks
+
+  /// An error as the command says it.
+  private static func message(_ error: ReplicationError, _ path: String) -> String {
+    let text = error.message.replacing("set `startsLog`", with: "say --start-log")
+    return "\(path): \(text)."
+  }
+
+  /// Runs a task, and waits for it on this thread. Throws what it throws, in the command's words.
+  static func waiting<Value: Sendable>(
+    _ body: @escaping @Sendable () async throws -> Value
+  ) throws -> Value {
+    let result = Locked<Result<Value, any Error>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    Task {
+      let found: Result<Value, any Error>
+      do { found = .success(try await body()) } catch { found = .failure(error) }
+      result.withLock { $0 = found }
+      done.signal()
+    }
+    done.wait()
+    do {
+      guard let found = result.withLock({ $0 }) else { preconditionFailure("the task has ended") }
+      return try found.get()
+    } catch let error as SharedLogError {
+      throw CommandFailure("the log: \(error.text)")
+    } catch let error as ReplicationError where !error.needsSomebody {
+      throw CommandFailure("\(error.message).")
+    }
+  }
+}
+
+extension ReplicationError {
+  /// Whether the file and the log do not go together, and trying again does not help.
+  fileprivate var needsSomebody: Bool { isLasting && code != .refused && code != .closed }
+}

@@ -1,0 +1,83 @@
+import Annals
+import AnnalsExchange
+import AnnalsReplication
+
+/// What `annals replicate status` prints.
+struct SurveyText {
+  private let survey: ReplicaSurvey
+  private let file: String
+  /// The log's address; nil if none was asked.
+  private let log: String?
+
+  init(_ survey: ReplicaSurvey, file: String, log: String?) {
+    self.survey = survey
+    self.file = file
+    self.log = log
+  }
+
+  /// Why the file and the log do not go together; nil if they do, as far as was looked.
+  var fault: String? {
+    guard let sequence = survey.sequence else {
+      return "its newest transaction did not come from a shared log"
+    }
+    guard let state = survey.log else { return nil }
+    if sequence > state.last {
+      return "the log ends with record \(Numerals.grouped(state.last)): it lost its tail, or an "
+        + "older state of it was restored"
+    }
+    if state.agrees == false {
+      return "the log has another record \(Numerals.grouped(sequence)) than the file"
+    }
+    if state.first > sequence + 1 {
+      return "the log begins with record \(Numerals.grouped(state.first)), after what the file "
+        + "needs next"
+    }
+    return nil
+  }
+
+  func write(_ console: Console) throws {
+    let output = console.output
+    let record = survey.sequence.map { ", record \(Numerals.grouped($0)) of the log" } ?? ""
+    try output.line("store     \(survey.token.store)")
+    try output.line(
+      "file      transaction \(Numerals.grouped(survey.token.number))\(record)  \(file)")
+    if let state = survey.log, let log {
+      let range =
+        state.last < state.first
+        ? "empty" : "records \(Numerals.grouped(state.first)) to \(Numerals.grouped(state.last))"
+      try output.line("log       \(range)  \(log)")
+      if let snapshot = state.snapshot, let length = state.snapshotLength {
+        let sequence = Numerals.grouped(state.snapshotSequence ?? 0)
+        try output.line(
+          "snapshot  transaction \(Numerals.grouped(snapshot.number)), record \(sequence), "
+            + Numerals.size(length))
+      } else {
+        try output.line("snapshot  none")
+      }
+    }
+    if let lag = survey.lag, fault == nil {
+      try output.line("lag       \(Numerals.counted(lag, "transaction"))")
+    }
+    if let fault { try output.line("problem   \(fault)", .deleted) }
+  }
+
+  func writeLine(_ console: Console) throws {
+    var json = JSONWriter()
+    json.beginObject()
+    json.member("store", survey.token.store.description)
+    json.member("transaction", survey.token.number)
+    if let sequence = survey.sequence { json.member("record", Int64(clamping: sequence)) }
+    if let state = survey.log {
+      json.member("first", Int64(clamping: state.first))
+      json.member("last", Int64(clamping: state.last))
+      if let snapshot = state.snapshot { json.member("snapshot", snapshot.number) }
+      if let length = state.snapshotLength {
+        json.member("snapshotBytes", Int64(clamping: length))
+      }
+    }
+    if let lag = survey.lag { json.member("lag", Int64(clamping: lag)) }
+    if let fault { json.member("problem", fault) }
+    json.endObjectLine()
+    try console.output.write(json.bytes)
+  }
+}
