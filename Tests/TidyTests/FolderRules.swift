@@ -29,6 +29,7 @@ enum FolderRules {
     "AnnalsJetStream": ["Options", "Connection", "Stream", ""],
     "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Replica"],
     "AnnalsSalvage": ["Reading", ""],
+    "AnnalsShipping": ["Folder", "Shipping", "Restoring", ""],
     "AnnalsUpgrade": [""],
     "AnnalsState": ["Columns", "Index", "Tables", "", "Conditions"],
     "AnnalsStorage": ["Locks", "", "Platform", "Memory", "Posix"],
