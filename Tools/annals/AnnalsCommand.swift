@@ -16,7 +16,8 @@ struct AnnalsCommand: ParsableCommand {
       UndoCommand.self, RedoCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
-      CompactCommand.self, UpgradeCommand.self, BackupCommand.self, SalvageCommand.self,
+      CompactCommand.self, UpgradeCommand.self, BackupCommand.self, ShipCommand.self,
+      RestoreCommand.self, SalvageCommand.self,
       DumpCommand.self, VerifyCommand.self, StatCommand.self,
     ])
 
@@ -159,6 +160,7 @@ enum Overview {
              maintain drop the history that need not be kept
              compact  make the file smaller, losing nothing
              backup   a whole, verified copy, while others use the file
+             ship     to a folder, from which restore makes any moment again
              salvage  a new file with everything readable of a damaged one
     inspect  dump     every frame of the file, every byte if wanted
              verify   check the file and replay its history
