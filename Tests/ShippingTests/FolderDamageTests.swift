@@ -91,6 +91,33 @@ import Testing
     #expect(try shipped.lab.restored(at: last) == shipped.states[Int(last)])
   }
 
+  /// Without the end of history, a date is known only if something later is there, and nothing can
+  /// be counted from the newest.
+  @Test func datesWithoutTheEnd() throws {
+    let shipped = try Shipped()
+    let lab = shipped.lab
+    let store = try lab.store()
+    try lab.disk.remove(shipped.names[2])
+    let last = shipped.heads[1]
+    let dates = try [last - 1, last, last + 1].map { try store.transaction($0).timestamp }
+    func restore(_ kind: RestoredPoint.Kind, _ place: HistoryPlace) throws -> Int64 {
+      defer { try? lab.disk.remove("/restored.annals") }
+      return try Store.restore(
+        from: lab.folder, to: "/restored.annals", in: lab.disk,
+        at: { RestoredPoint(try $0.number(at: place, in: $0.version), kind) }
+      ).number
+    }
+    #expect(try restore(.date, dates[0].historyPlace) == last - 1)
+    #expect(try restore(.exact, .number(last)) == last)
+    for (kind, place) in [
+      (.date, dates[1].historyPlace), (.date, dates[2].historyPlace),
+      (.fromEnd, .number(last - 1)), (.exact, .number(last + 1)),
+    ] as [(RestoredPoint.Kind, HistoryPlace)] {
+      let error = #expect(throws: AnnalsError.self) { try restore(kind, place) }
+      #expect(error?.code == .missingData, "\(error as Any)")
+    }
+  }
+
   @Test(arguments: 0..<4) func everyCut(index: Int) throws {
     let shipped = try Shipped()
     let bytes = try shipped.file(index)
@@ -118,6 +145,9 @@ import Testing
       let error = try shipped.check("bit of byte \(place)", every: place % 211 == 0)
       if let error {
         #expect(error.message.contains(shipped.name(index)), "\(place): \(error)")
+        if index > 0, place >= SegmentHeader.length {
+          #expect(error.message.contains("its checksum does not match"), "\(place): \(error)")
+        }
       } else {
         // A copy of the header, or a root slot, that the other one replaces.
         #expect(index == 0, "byte \(place) of \(shipped.name(index)) may change")

@@ -192,4 +192,39 @@ import Testing
       }
     }
   }
+
+  /// A branch whose frames lie where those that were shipped do is not taken for them.
+  @Test func aBranchOfTheSameLength() throws {
+    let lab = ShippingLab()
+    try lab.store().close()
+    let copy = try lab.disk.contents(of: ShippingLab.storePath)
+    func branch(_ seed: UInt64, _ ids: String...) throws -> Store {
+      try lab.disk.put(copy, at: ShippingLab.storePath)
+      let store = try lab.store(seed: seed)
+      for id in ids { try store.note(id) }
+      return store
+    }
+    let first = try branch(2, "1", "2")
+    let lost = try canonical(first, at: 3)
+    try lab.ship()
+    try first.note("3")
+    try lab.ship()
+    let ends = try lab.disk.contents(of: ShippingLab.storePath).frames().map(\.end)
+    try first.close()
+    let second = try branch(3, "4", "5", "6", "7")
+    let others = try lab.disk.contents(of: ShippingLab.storePath).frames().map(\.end)
+    #expect(others.starts(with: ends), "the frames lie elsewhere")
+    #expect(try lab.ship().newBase == .branched)
+    try requireAll(lab, as: second)
+    // A token tells which of the two is meant.
+    let token = try #require(Token(String(lost.prefix { $0 != "\n" })))
+    defer { try? lab.disk.remove("/restored.annals") }
+    _ = try Store.restore(
+      from: lab.folder, to: "/restored.annals", in: lab.disk,
+      at: { try RestoredPoint(token, in: $0) })
+    let restored = try Store(
+      StoreLocation(fileSystem: lab.disk, path: "/restored.annals"), creates: false,
+      options: .readOnly)
+    #expect(try canonical(restored, at: 3) == lost)
+  }
 }
