@@ -46,6 +46,7 @@ let package = Package(
     .library(name: "AnnalsExchange", targets: ["AnnalsExchange"]),
     .library(name: "AnnalsSalvage", targets: ["AnnalsSalvage"]),
     .library(name: "AnnalsUpgrade", targets: ["AnnalsUpgrade"]),
+    .library(name: "AnnalsShipping", targets: ["AnnalsShipping"]),
     .library(name: "AnnalsReplication", targets: ["AnnalsReplication"]),
     .library(name: "AnnalsJetStream", targets: ["AnnalsJetStream"]),
     .library(name: "AnnalsInspector", targets: ["AnnalsInspector"]),
@@ -99,6 +100,12 @@ let package = Package(
         "AnnalsStorage",
       ]),
     engine(
+      "AnnalsShipping",
+      [
+        "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsFrames", "AnnalsInspection", "AnnalsLog",
+        "AnnalsModel", "AnnalsStorage", system,
+      ]),
+    engine(
       "AnnalsExchange",
       ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
     engine(
@@ -127,8 +134,8 @@ let package = Package(
       name: "AnnalsCommand",
       dependencies: [
         "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsInspector",
-        "AnnalsJetStream", "AnnalsQuery", "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage",
-        "AnnalsUpgrade",
+        "AnnalsJetStream", "AnnalsQuery", "AnnalsReplication", "AnnalsSalvage", "AnnalsShipping",
+        "AnnalsStorage", "AnnalsUpgrade",
         .product(name: "ArgumentParser", package: "swift-argument-parser"), system,
       ],
       path: "Tools/annals",
@@ -188,13 +195,21 @@ let package = Package(
     tests(
       "GuideTests",
       [
-        "Annals", "AnnalsExchange", "AnnalsJetStream", "AnnalsReplication", "AnnalsTestSupport",
+        "Annals", "AnnalsExchange", "AnnalsJetStream", "AnnalsReplication", "AnnalsShipping",
+        "AnnalsTestSupport",
       ]),
     tests(
       "ReplicationTests",
       [
         "AnnalsReplication", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFaults",
         "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState", "AnnalsStorage",
+        "AnnalsTestSupport", system,
+      ]),
+    tests(
+      "ShippingTests",
+      [
+        "AnnalsShipping", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFaults",
+        "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel", "AnnalsStorage",
         "AnnalsTestSupport", system,
       ]),
     tests(

@@ -65,6 +65,10 @@ import Testing
     import @new.annals @text.annals
     export @d.annals --afer 2
     backup @d.annals @d.annals
+    ship @d.annals
+    ship @d.annals @f --every 1s
+    restore @d.annals @x.annals
+    restore @nothing @x.annals --at yesterdy
     salvage @d.annals @d.annals
     consumers @d.annals remove nobody
     retain @d.annals --days 0

@@ -11,7 +11,7 @@ import Testing
   static let articles = [
     "GettingStarted", "RecordsAndSchemas", "QueriesAndLiveViews", "Timelines", "ReadingThePast",
     "SeveralProcesses", "Servers", "TestingInMemory", "ImportAndExport", "Errors",
-    "EditingContexts", "Migrations", "Replicas",
+    "EditingContexts", "Migrations", "Replicas", "Shipping",
   ]
 
   @Test(arguments: articles) func everyBlockIsCompiledAndRun(_ article: String) throws {
@@ -57,7 +57,7 @@ import Testing
     var count = 0
     for module in [
       "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsModel", "AnnalsReplication",
-      "AnnalsSalvage", "AnnalsUpgrade",
+      "AnnalsSalvage", "AnnalsShipping", "AnnalsUpgrade",
     ] {
       let folder = packageFolder.appending(path: "Sources/\(module)")
       let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)

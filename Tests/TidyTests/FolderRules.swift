@@ -31,6 +31,7 @@ enum FolderRules {
     "AnnalsJetStream": ["Options", "Connection", "Stream", ""],
     "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Replica"],
     "AnnalsSalvage": ["Reading", ""],
+    "AnnalsShipping": ["Folder", "Shipping", "Restoring", ""],
     "AnnalsUpgrade": [""],
     "AnnalsState": ["Columns", "Index", "Tables", "", "Conditions"],
     "AnnalsStorage": ["Locks", "", "Platform", "Memory", "Posix"],

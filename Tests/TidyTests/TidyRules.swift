@@ -65,6 +65,10 @@ enum TidyRules {
       "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsFrames", "AnnalsLog", "AnnalsModel",
       "AnnalsStorage",
     ],
+    "AnnalsShipping": [
+      "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsFrames", "AnnalsInspection", "AnnalsLog",
+      "AnnalsModel", "AnnalsStorage", "SystemPackage", "Foundation",
+    ],
     "AnnalsSalvage": [
       "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsInspection", "AnnalsLog", "AnnalsModel",
       "AnnalsState", "AnnalsStorage",
@@ -94,8 +98,8 @@ enum TidyRules {
     ],
     "AnnalsCommand": [
       "Annals", "AnnalsDescription", "AnnalsExchange", "AnnalsInspection", "AnnalsInspector",
-      "AnnalsJetStream", "AnnalsQuery", "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage",
-      "AnnalsUpgrade", "ArgumentParser", "SystemPackage", "Foundation",
+      "AnnalsJetStream", "AnnalsQuery", "AnnalsReplication", "AnnalsSalvage", "AnnalsShipping",
+      "AnnalsStorage", "AnnalsUpgrade", "ArgumentParser", "SystemPackage", "Foundation",
     ],
   ]
   private static let everywhere: Set<String> = ["Swift", "Synchronization"]

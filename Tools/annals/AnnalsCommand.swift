@@ -16,8 +16,9 @@ struct AnnalsCommand: ParsableCommand {
       UndoCommand.self, RedoCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
-      CompactCommand.self, UpgradeCommand.self, BackupCommand.self, ReplicateCommand.self,
-      SalvageCommand.self, DumpCommand.self, VerifyCommand.self, StatCommand.self,
+      CompactCommand.self, UpgradeCommand.self, BackupCommand.self, ShipCommand.self,
+      RestoreCommand.self, ReplicateCommand.self, SalvageCommand.self, DumpCommand.self,
+      VerifyCommand.self, StatCommand.self,
     ])
 
   /// The names of the subcommands.
@@ -158,6 +159,7 @@ enum Overview {
              retain   how much history is kept; annals maintain drops the rest
              compact  make the file smaller, losing nothing
              backup   a whole, verified copy, while others use the file
+             ship     to a folder, from which restore makes any moment again
              replicate keep a file up to date with a log that many share
              salvage  a new file with everything readable of a damaged one
     inspect  dump     every frame of the file, every byte if wanted
