@@ -25,8 +25,11 @@ public struct ReplicationError: Error, Sendable {
     /// The file has transactions that did not come from a shared log.
     public static let notAReplica = Code("notAReplica")
     /// The log ends before what this replica has from it: it lost its tail, or an older state of it
-    /// was restored.
+    /// was restored; and `ReplicaOptions` say that it is not to be mended, or the log is empty.
     public static let lostTail = Code("lostTail")
+    /// The log lost a transaction that this replica has, and cannot make again as it was: values of
+    /// it were erased or pruned since.
+    public static let notRemade = Code("notRemade")
     /// The log has other transactions than this replica has from it; see `lastShared`.
     public static let branched = Code("branched")
     /// The log lacks a transaction between two others.

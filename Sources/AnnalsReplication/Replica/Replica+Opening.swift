@@ -107,7 +107,6 @@ extension Replica {
       try await turn.run {
         var retries = Retries(options, environment)
         if !isNew, !isReplica { try await requireOrigin(&retries) }
-        try await requireOwnTail(&retries)
         try await catchUp(&retries)
       }
     } catch let error as ReplicationError where error.code == .unavailable && isReplica {
@@ -121,9 +120,7 @@ extension Replica {
   /// begins with it now.
   private func requireOrigin(_ retries: inout Retries) async throws {
     let place = try currentOrigin()
-    let file = ReplicaFile(
-      location: .memory, log: log, options: options, environment: environment)
-    let snapshots = try await file.snapshots(&retries)
+    let snapshots = try await log.snapshots(&retries)
     if snapshots.contains(where: { $0.details.place == place }) { return }
     let page = try await log.asking(&retries) { log throws(SharedLogError) in
       try await log.records(from: 1, limit: 1)

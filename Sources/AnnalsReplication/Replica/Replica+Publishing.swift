@@ -15,10 +15,15 @@ extension Replica {
 
   /// Offers a transaction to the log, as the one after `end`, until it is known what became of it.
   ///
+  /// A log that ends before `end` gets back what it lost first, if `restores` is set; if not, it is
+  /// behind. (A request that was not answered may yet arrive once the log has its tail again, so
+  /// the transaction must stay the same.)
+  ///
   /// Throws `.unavailable` if the log was not reached in time and has not taken it,
-  /// `.outcomeUnknown` if it may have, `.lostTail`, `.tooLarge`, `.refused`.
+  /// `.outcomeUnknown` if it may have, `.tooLarge`, `.refused`; and as `catchUp`.
   func publish(
-    _ transaction: PortableTransaction, after end: SharedLogEnd, _ retries: inout Retries
+    _ transaction: PortableTransaction, after end: SharedLogEnd, _ retries: inout Retries,
+    restores: Bool = true
   ) async throws -> Publication {
     let record = try await record(of: transaction, &retries)
     var isDoubtful = false
@@ -32,7 +37,12 @@ extension Replica {
       }
       switch failure {
       case .behind(let last):
-        guard last >= end.sequence else { throw ReplicationError.lostTail(last, end.sequence) }
+        if last < end.sequence {
+          guard restores else { return .behind }
+          try await catchUp(isDoubtful, &retries)
+          guard await retries.wait() else { throw log.undecided(failure, isDoubtful) }
+          continue
+        }
         // The record may be there from an attempt that was not answered.
         let isOurs = isDoubtful ? try await has(record, after: end, &retries) : false
         return isOurs ? .taken(end.sequence + 1) : .behind
@@ -43,6 +53,14 @@ extension Replica {
       log.outage.note(failure)
       if !isDoubtful, Task.isCancelled { throw AnnalsError.cancelledWrite }
       guard await retries.wait() else { throw log.undecided(failure, isDoubtful) }
+    }
+  }
+
+  private func catchUp(_ isDoubtful: Bool, _ retries: inout Retries) async throws {
+    do {
+      try await catchUp(&retries)
+    } catch let error as ReplicationError where isDoubtful && error.code == .unavailable {
+      throw log.undecided(.unknownOutcome(error.message), true)
     }
   }
 

@@ -39,6 +39,8 @@ public final class Replica: Sendable {
     var isClosed = false
     /// Erasures whose transactions are in the file, which still has the values.
     var unfinished: [(erasure: Erasure, number: Int64)] = []
+    /// What was offered again to the log.
+    var restored: RestoredTail?
     var follower: Task<Void, Never>?
   }
 
@@ -63,7 +65,7 @@ public final class Replica: Sendable {
       ReplicaStatus(
         token: token, sequence: content.place.sequence,
         newestKnown: max(content.newestKnown, content.place.sequence), failure: content.failure,
-        outage: outage)
+        outage: outage, restored: content.restored)
     }
   }
 

@@ -25,7 +25,7 @@ struct ReplicaFile: Sendable {
     let page = try await log.asking(&retries) { log throws(SharedLogError) in
       try await log.records(from: 1, limit: 1)
     }
-    let snapshots = try await snapshots(&retries)
+    let snapshots = try await log.snapshots(&retries)
     let usable = snapshots.last {
       $0.details.place.sequence <= page.last && $0.details.place.sequence + 1 >= page.first
     }
@@ -43,17 +43,6 @@ struct ReplicaFile: Sendable {
   /// Removes the file of a store in which nothing was ever recorded.
   func remove() throws(AnnalsError) {
     try AnnalsError.translating { try location.fileSystem.remove(location.path) }
-  }
-
-  /// The snapshots in the log, the newest last.
-  func snapshots(
-    _ retries: inout Retries
-  ) async throws -> [(object: SharedObject, details: SnapshotDetails)] {
-    let objects = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.objects(beginning: SnapshotDetails.prefix)
-    }
-    return objects.compactMap { object in SnapshotDetails(object).map { (object, $0) } }
-      .sorted { $0.details.place.sequence < $1.details.place.sequence }
   }
 
   private func create(_ store: RawUUID) throws {

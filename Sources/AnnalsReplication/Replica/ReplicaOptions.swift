@@ -21,6 +21,10 @@ public struct ReplicaOptions: Sendable {
   /// Whether a store with a history of its own may become the origin of a log that is empty: a
   /// snapshot of it is put into the log. Without this, opening it throws `.notAReplica`.
   public var startsLog = false
+  /// Whether a log that lost its tail gets from this replica what the file has of it, before
+  /// anything new; if not, such a log is refused as `.lostTail`: for who has gone back to an older
+  /// state of it on purpose. A log that lost all is filled again only with `startsLog`, too.
+  public var restoresTail = true
 
   /// The default options.
   public init() {}
