@@ -191,19 +191,48 @@ import Testing
     #expect(world.replicas[0].status.failure == nil)
   }
 
-  /// What an erasure has taken, and the erasure itself, are not offered as they were.
-  @Test(arguments: [1, 2, 3]) func erasures(_ lost: Int) async throws {
-    let world = ReplicaWorld(2)
-    try await world.openAll()
-    let note = try await world.replicas[0].write { tx in try tx.insert(Note(title: "SECRET")) }
-    try await insert("b", into: world.replicas[0])
-    try await world.replicas[0].erase([note.objectID], reason: "asked")
-    let whole = world.log.contents
+  /// What an erasure has left is offered, also the erasure itself, and is taken by who knew nothing
+  /// of it, who knew the values, and who has it from such an offer.
+  @Test(arguments: 1...5, [false, true]) func erasures(
+    _ lost: Int, _ ofProperties: Bool
+  ) async throws {
+    let log = InMemorySharedLog(longestRecord: 700, longestPiece: 500)
+    let world = ReplicaWorld(4, log: log)
+    world.replicas = [try await world.open(0), try await world.open(1)]
+    let folder = try await world.replicas[0].write { tx in try tx.insert(Folder(name: "f")) }
+    let secret = Data(Array(repeating: Array("SECRET".utf8), count: 1_000).joined())
+    let note = try await world.replicas[0].write { tx in
+      _ = try tx.insert(Note(title: "stays", folder: Reference(folder)))
+      return try tx.insert(Note(title: "SECRET", image: secret, folder: Reference(folder)))
+    }
+    try await world.replicas[0].write { tx in
+      try tx.update(Note.self, note.objectID) { ($0.title, $0.count) = ("SECRET 2", 5) }
+    }
     try await world.replicas[1].catchUp()
-    world.log.loseTail(lost)
-    let error = await replicationError { try await world.replicas[0].catchUp() }
-    #expect(error?.code == .notRemade && error?.message.contains("erased") == true)
-    #expect(world.log.contents.last + UInt64(lost) >= whole.last)
+    if ofProperties {
+      try await world.replicas[0].erase(
+        note.objectID, properties: ["title", "image"], reason: "asked")
+    } else {
+      try await world.replicas[0].erase([note.objectID], reason: "asked")
+    }
+    try await insert("after", into: world.replicas[0])
+    let ids = log.contents.records.map(\.id)
+    log.loseTail(lost)
+    try await world.replicas[0].catchUp()
+    #expect(log.contents.records.map(\.id) == ids)
+    #expect(world.replicas[0].status.restored?.count == lost)
+    world.replicas.append(try await world.open(2))
+    try await world.expectEqual("\(lost)")
+    log.loseTail(lost)
+    try await world.replicas[2].catchUp()
+    #expect(log.contents.records.map(\.id) == ids)
+    world.replicas.append(try await world.open(3))
+    try await insert("last", into: world.replicas[3])
+    try await world.expectEqual("\(lost)")
+    for place in world.places {
+      let bytes = Array(try place.fileSystem.contents(of: place.path))
+      #expect(!bytes.indices.contains { bytes[$0...].starts(with: Array("SECRET".utf8)) })
+    }
   }
 }
 

@@ -87,6 +87,12 @@ import Testing
     world.log.damage(2) { $0 = [] }
     #expect(await replicationError { try await world.replicas[1].catchUp() }?.code == .damaged)
     world.log.restore(whole)
+    let erased: [UInt8] = [3] + [UInt8](repeating: 7, count: 32)
+    for bytes in [[3], erased, erased + [1], erased + erased + [1]] {
+      world.log.damage(2) { $0 = bytes }
+      #expect(await replicationError { try await world.replicas[1].catchUp() }?.code == .damaged)
+      world.log.restore(whole)
+    }
     world.log.damage(2) { $0[0] = 9 }
     #expect(await replicationError { try await world.replicas[1].catchUp() }?.code == .newerVersion)
     world.log.restore(whole)

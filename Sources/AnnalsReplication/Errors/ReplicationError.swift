@@ -27,8 +27,8 @@ public struct ReplicationError: Error, Sendable {
     /// The log ends before what this replica has from it: it lost its tail, or an older state of it
     /// was restored; and `ReplicaOptions` say that it is not to be mended, or the log is empty.
     public static let lostTail = Code("lostTail")
-    /// The log lost a transaction that this replica has, and cannot make again as it was: values of
-    /// it were erased or pruned since.
+    /// The log lost a transaction that came from it, and that this replica cannot make again as it
+    /// was: it was pruned since.
     public static let notRemade = Code("notRemade")
     /// The log has other transactions than this replica has from it; see `lastShared`.
     public static let branched = Code("branched")

@@ -79,7 +79,8 @@ public protocol SharedLog: Sendable {
 
 /// What a shared log holds: an identifier that tells a record that is sent again, and bytes.
 public struct SharedRecord: Hashable, Sendable {
-  /// Letters and digits, at most 64; the same for the same bytes.
+  /// Letters and digits, at most 64; the same for the same bytes. (What an erasure has left of a
+  /// transaction that a log lost has the identifier of the whole.)
   public var id: String
   /// What the record says.
   public var bytes: [UInt8]

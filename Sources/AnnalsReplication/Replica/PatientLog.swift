@@ -75,7 +75,15 @@ struct PatientLog: Sendable {
   func transaction(
     in record: SharedRecord, _ retries: inout Retries
   ) async throws -> PortableTransaction {
-    switch try RecordForm(record.bytes) {
+    try await transaction(in: try RecordForm(record.bytes), &retries)
+  }
+
+  private func transaction(
+    in form: RecordForm, _ retries: inout Retries
+  ) async throws -> PortableTransaction {
+    switch form {
+    case .erased(let digest, let left):
+      return PortableTransaction(try await transaction(in: left, &retries), inPlaceOf: digest)
     case .whole(let bytes): return try PortableTransaction(decoding: bytes)
     case .object(let length, let digest):
       let name = RecordForm.objectName(of: digest)

@@ -11,9 +11,9 @@ extension Replica {
   /// that. Returns the position that the store has then.
   ///
   /// Throws `ReplicationError`: `.unavailable` if the log was not reached by the deadline,
-  /// `.lostTail`, `.notRemade`, `.branched`, `.skipped`, `.repeated`, `.otherStore`, `.trimmed`, `.diverged`,
-  /// `.damaged`, `.newerVersion` if this replica cannot go on with it; and as committing does. What
-  /// was applied before stays; nothing is ever taken out of the file.
+  /// `.lostTail`, `.notRemade`, `.branched`, `.skipped`, `.repeated`, `.otherStore`, `.trimmed`,
+  /// `.diverged`, `.damaged`, `.newerVersion` if this replica cannot go on with it; and as
+  /// committing does. What was applied before stays; nothing is ever taken out of the file.
   @discardableResult
   public func catchUp() async throws -> Token {
     try requireOpen()
@@ -191,7 +191,7 @@ extension Replica {
 
   /// The error with the newest transaction that log and file have in common, as far as the log can
   /// be asked.
-  private func naming(
+  func naming(
     _ error: ReplicationError, _ retries: inout Retries
   ) async -> ReplicationError {
     let shared = try? await lastShared(&retries)
@@ -200,7 +200,8 @@ extension Replica {
     return ReplicationError(
       .branched,
       "\(error.message). The log and this file have different histories: \(text). The file keeps "
-        + "what it has; nothing was changed", lastShared: shared)
+        + "what it has; nothing was changed. Opened with `onBranch` set to keep it beside, the "
+        + "replica goes on with the log's history", lastShared: shared)
   }
 
   /// The newest transaction that log and file have in common, by bisection: each record's digest

@@ -81,12 +81,17 @@ extension Replica {
     of transaction: PortableTransaction, _ retries: inout Retries
   ) async throws -> SharedRecord {
     let id = transaction.digest.description
-    let whole = RecordForm.whole(transaction.bytes).bytes
-    if whole.count <= log.shared.longestRecord { return SharedRecord(id: id, bytes: whole) }
-    let name = RecordForm.objectName(of: transaction.digest)
+    func record(_ form: RecordForm) -> SharedRecord {
+      let whole = transaction.isErased ? RecordForm.erased(transaction.digest, form) : form
+      return SharedRecord(id: id, bytes: whole.bytes)
+    }
+    let whole = record(.whole(transaction.bytes))
+    if whole.bytes.count <= log.shared.longestRecord { return whole }
+    let digest = transaction.isErased ? Digest(of: transaction.bytes) : transaction.digest
+    let name = RecordForm.objectName(of: digest)
     let object = SharedObject(
       name: name, length: UInt64(transaction.bytes.count), pieceLength: log.shared.longestPiece,
-      digest: transaction.digest)
+      digest: digest)
     for index in 0..<object.pieceCount {
       let start = index * object.pieceLength
       let end = min(start + object.pieceLength, transaction.bytes.count)
@@ -96,8 +101,7 @@ extension Replica {
       }
     }
     try await log.asking(&retries) { log throws(SharedLogError) in try await log.complete(object) }
-    let form = RecordForm.object(length: object.length, object.digest)
-    return SharedRecord(id: id, bytes: form.bytes)
+    return record(.object(length: object.length, digest))
   }
 
   /// Whether the log has this record just after `end`.

@@ -8,7 +8,8 @@ import Foundation
 //
 // - Only what the file has from the log is offered, each transaction at the sequence that it had,
 //   in order, after the record that was before it. Bytes and identifiers are what they were, so it
-//   does not matter which of several replicas is first with one.
+//   does not matter which of several replicas is first with one. Where an erasure has taken values,
+//   what it has left is offered in their place, under the identifier that the whole had.
 // - Nothing is offered to a log that has another record where it ends: it has branched.
 // - Nothing new is published before the log has all that the file has.
 
@@ -84,7 +85,7 @@ extension Replica {
   private func remade(
     _ number: Int64, _ version: StoreVersion
   ) async throws -> PortableTransaction {
-    let made = try await blocking { try version.portableTransaction(number) }
+    let made = try await blocking { try version.offering(number) }
     guard let made else { throw ReplicationError.notRemade(number, version) }
     return made
   }
@@ -136,28 +137,29 @@ extension ReplicationError {
   fileprivate static func emptied(_ own: UInt64) -> ReplicationError {
     ReplicationError(
       .lostTail,
-      "the shared log is empty, and this replica has records up to \(own): it is another log, or it "
-        + "lost all. The file keeps what it has; nothing was changed. To fill the log again from "
-        + "this file, set `startsLog`")
+      "the shared log is empty, and this replica has records up to \(own): it is another log, or "
+        + "it lost all. The file keeps what it has; nothing was changed. To fill the log again "
+        + "from this file, set `startsLog`")
   }
 
   /// The error of a log that lost its tail, and has another record before it.
   fileprivate static func ended(_ last: UInt64, _ place: ReplicaPlace) -> ReplicationError {
     ReplicationError(
       .branched,
-      "the shared log ends with record \(last), which is another one than this replica has from it, "
-        + "and this replica has records up to \(place.sequence)")
+      "the shared log ends with record \(last), which is another one than this replica has from "
+        + "it, and this replica has records up to \(place.sequence)")
   }
 
   /// The error of a file that cannot make a transaction again.
   fileprivate static func notRemade(_ number: Int64, _ version: StoreVersion) -> ReplicationError {
     let isPruned = number <= version.base.number + 1
     let reason =
-      isPruned ? "was pruned from this replica's file" : "has values that were erased since"
+      isPruned
+      ? "was pruned from this replica's file" : "is otherwise in this replica's file than it was"
     return ReplicationError(
       .notRemade,
-      "the shared log lost transaction \(number), which \(reason), so it cannot be offered again as "
-        + "it was. The file keeps what it has; nothing was changed. Open a replica that has all of "
-        + "it, or let an empty log begin with a copy of this file")
+      "the shared log lost transaction \(number), which \(reason), so it cannot be offered again "
+        + "as it was. The file keeps what it has; nothing was changed. Open a replica that has all "
+        + "of it, or let an empty log begin with a copy of this file")
   }
 }

@@ -41,6 +41,8 @@ public final class Replica: Sendable {
     var unfinished: [(erasure: Erasure, number: Int64)] = []
     /// What was offered again to the log.
     var restored: RestoredTail?
+    /// The branches beside the file.
+    var leftBranches: [LeftBranch] = []
     var follower: Task<Void, Never>?
   }
 
@@ -65,7 +67,8 @@ public final class Replica: Sendable {
       ReplicaStatus(
         token: token, sequence: content.place.sequence,
         newestKnown: max(content.newestKnown, content.place.sequence), failure: content.failure,
-        outage: outage, restored: content.restored)
+        outage: outage, restored: content.restored,
+        leftBranches: content.leftBranches)
     }
   }
 

@@ -16,7 +16,8 @@ struct ReplicaFile: Sendable {
   ///
   /// Throws `.trimmed` if the log lacks its beginning and has no snapshot, `.damaged` for a
   /// snapshot that is not what was put in; and as creating a store does. Then there is no file.
-  func make() async throws {
+  /// With `original`, the file gets that file's mode and owner.
+  func make(like original: String? = nil) async throws {
     let isThere = try AnnalsError.translating {
       try location.fileSystem.identity(of: location.path) != nil
     }
@@ -29,7 +30,7 @@ struct ReplicaFile: Sendable {
     let usable = snapshots.last {
       $0.details.place.sequence <= page.last && $0.details.place.sequence + 1 >= page.first
     }
-    if let usable { return try await fetch(usable.object, &retries) }
+    if let usable { return try await fetch(usable.object, like: original, &retries) }
     guard page.last > 0 else { return try create(environment.makeUUID()) }
     guard page.first == 1, let first = page.records.first(where: { $0.sequence == 1 }) else {
       throw ReplicationError(
@@ -53,10 +54,14 @@ struct ReplicaFile: Sendable {
   }
 
   /// Gets a snapshot, piece by piece, into a file beside; it gets its name when it is whole.
-  private func fetch(_ object: SharedObject, _ retries: inout Retries) async throws {
+  private func fetch(
+    _ object: SharedObject, like original: String?, _ retries: inout Retries
+  ) async throws {
     let fileSystem = location.fileSystem
     let path = location.path + ".snapshot-" + String(environment.random(), radix: 16)
-    let file = try AnnalsError.translating { try fileSystem.create(path, like: nil) }
+    let file = try AnnalsError.translating {
+      try fileSystem.create(path, like: original, requiresOwner: false)
+    }
     do {
       var hash = SHA256()
       var length: UInt64 = 0

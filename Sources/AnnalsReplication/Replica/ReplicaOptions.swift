@@ -25,6 +25,9 @@ public struct ReplicaOptions: Sendable {
   /// anything new; if not, such a log is refused as `.lostTail`: for who has gone back to an older
   /// state of it on purpose. A log that lost all is filled again only with `startsLog`, too.
   public var restoresTail = true
+  /// What becomes of a file that has other transactions than the log, found when it is opened; see
+  /// `BranchPolicy`. Without this, opening throws `.branched`.
+  public var onBranch: BranchPolicy = .refuse
 
   /// The default options.
   public init() {}
