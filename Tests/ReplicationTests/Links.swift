@@ -19,6 +19,8 @@ final class Link: SharedLog {
   let log: InMemorySharedLog
   private let fault = Locked<Fault?>(nil)
   private let silences = Locked<Int>(0)
+  /// How many pieces are given, and then none; and how many were asked for.
+  let pieces = Locked<(rest: Int, count: Int)>((.max, 0))
   private let late = Locked<(record: SharedRecord, last: SharedLogEnd)?>(nil)
 
   init(_ log: InMemorySharedLog) { self.log = log }
@@ -87,7 +89,12 @@ final class Link: SharedLog {
   }
 
   func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
-    try await log.piece(index, of: object)
+    let isGiven = pieces.withLock { pieces in
+      defer { pieces = (max(pieces.rest - 1, 0), pieces.count + 1) }
+      return pieces.rest > 0
+    }
+    guard isGiven else { throw .unavailable("no more pieces") }
+    return try await log.piece(index, of: object)
   }
 
   func remove(object name: String) async throws(SharedLogError) {

@@ -39,7 +39,7 @@ public struct ReplicationError: Error, Sendable {
     /// A transaction does not fit the state that it should follow on: the replica's file was
     /// written to otherwise, or replicas differ.
     public static let diverged = Code("diverged")
-    /// The log begins after what this replica needs next. Start anew from a snapshot.
+    /// The log begins after what this replica needs next, and has no snapshot that has it.
     public static let trimmed = Code("trimmed")
     /// The bytes of a transaction or a snapshot are not what was put in.
     public static let damaged = Code("damaged")

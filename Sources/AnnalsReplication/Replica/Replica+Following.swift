@@ -54,6 +54,10 @@ extension Replica {
       guard await retries.wait() else { throw Replica.restoring(0, page.last, place) }
       return true
     }
+    if page.first > place.sequence + 1 {
+      try await resync(before: page.first, &retries)
+      return true
+    }
     var records: [UInt64: SharedRecord] = [:]
     for (sequence, record) in page.records { records[sequence] = record }
     var transactions: [Arrival] = []
@@ -84,8 +88,7 @@ extension Replica {
     return next <= page.last
   }
 
-  /// The records after a place, none if the log lost its tail. Throws if what comes next was
-  /// trimmed.
+  /// The records after a place, none if the log lost its tail or has trimmed what comes next.
   private func page(
     after place: ReplicaPlace, _ retries: inout Retries
   ) async throws -> SharedLogPage {
@@ -94,12 +97,6 @@ extension Replica {
       try await log.records(from: place.sequence + 1, limit: limit)
     }
     content.withLock { $0.newestKnown = page.last }
-    guard page.last < place.sequence || page.first <= place.sequence + 1 else {
-      throw ReplicationError(
-        .trimmed,
-        "the shared log begins with record \(page.first), and this replica needs those from "
-          + "\(place.sequence + 1). Nothing was changed; make it anew from a snapshot")
-    }
     return page
   }
 

@@ -53,47 +53,20 @@ struct ReplicaFile: Sendable {
     }
   }
 
-  /// Gets a snapshot, piece by piece, into a file beside; it gets its name when it is whole.
+  /// Where the pieces of a snapshot are gathered for the file at a path.
+  static func partialPath(for path: String) -> String { path + ".part" }
+
+  /// Gets a snapshot into a file beside; it gets its name when it is whole.
   private func fetch(
     _ object: SharedObject, like original: String?, _ retries: inout Retries
   ) async throws {
     let fileSystem = location.fileSystem
-    let path = location.path + ".snapshot-" + String(environment.random(), radix: 16)
-    let file = try AnnalsError.translating {
-      try fileSystem.create(path, like: original, requiresOwner: false)
-    }
-    do {
-      var hash = SHA256()
-      var length: UInt64 = 0
-      for index in 0..<object.pieceCount {
-        let piece = try await log.asking(&retries) { log throws(SharedLogError) in
-          try await log.piece(index, of: object)
-        }
-        try AnnalsError.translating {
-          try piece.withUnsafeBytes { piece in
-            hash.add(piece)
-            try file.write(piece, at: length)
-          }
-        }
-        length += UInt64(piece.count)
-        guard length <= object.length else { break }
-      }
-      guard length == object.length, hash.digest() == object.digest else {
-        throw ReplicationError(
-          .damaged,
-          "the snapshot \(object.name) is not what was put into the log. Put another one with "
-            + "another replica, and remove it")
-      }
-      try AnnalsError.translating {
-        try file.sync()
-        file.close()
-        try fileSystem.place(path, at: location.path)
-        try fileSystem.syncDirectory(of: location.path)
-      }
-    } catch {
-      file.close()
-      try? fileSystem.remove(path)
-      throw error
+    let path = ReplicaFile.partialPath(for: location.path)
+    let fetch = SnapshotFetch(log: log, fileSystem: fileSystem, options: options)
+    try await fetch.fetch(object, into: path, like: original, &retries)
+    try AnnalsError.translating {
+      try fileSystem.place(path, at: location.path)
+      try fileSystem.syncDirectory(of: location.path)
     }
   }
 }

@@ -28,6 +28,9 @@ public struct ReplicaOptions: Sendable {
   /// What becomes of a file that has other transactions than the log, found when it is opened; see
   /// `BranchPolicy`. Without this, opening throws `.branched`.
   public var onBranch: BranchPolicy = .refuse
+  /// Called while a snapshot is got from the log, with the pieces that there are and all that there
+  /// will be; on any thread.
+  public var snapshotProgress: (@Sendable (_ done: Int, _ count: Int) -> Void)?
 
   /// The default options.
   public init() {}
