@@ -76,6 +76,46 @@ private struct Post: Record {
     for replica in [origin, copy] { try await replica.close() }
   }
 
+  @Test func aLostTailAndABranch() async throws {
+    let folder = try TemporaryFolder()
+    let (herePath, therePath) = (folder.path("here.annals"), folder.path("there.annals"))
+    let log = InMemorySharedLog()
+    var quiet = ReplicaOptions()
+    quiet.follows = false
+    let here = try await Replica.open(
+      path: herePath, records: Post.self, log: log, options: quiet)
+    try await here.write { tx in try tx.insert(Post(title: "Fog", likes: 0)) }
+    log.loseTail(1)
+    try await here.catchUp()
+    print(here.status.restored?.count ?? 0)  // 1
+    #expect(here.status.restored?.count == 1 && log.contents.last == 2)
+    let there = try await Replica.open(path: therePath, records: Post.self, log: log)
+    let before = log.contents
+    try await there.write { tx in try tx.insert(Post(title: "Lost", likes: 0)) }
+    try await there.close()
+    log.restore(before)
+    try await here.write { tx in try tx.insert(Post(title: "Taken", likes: 0)) }
+    var leaving = ReplicaOptions()
+    leaving.onBranch = .keepBeside
+    let rejoined = try await Replica.open(
+      path: therePath, records: Post.self, log: log, options: leaving)
+    let branch = rejoined.status.leftBranches[0]
+    print(branch.numbers.count)  // 1
+    #expect(branch.numbers == 3...3 && branch.lastShared == 2)
+    let titles = try rejoined.store.snapshot().objects(of: Post.self).map(\.value.title)
+    #expect(titles == ["Fog", "Taken"])
+    var reading = StoreOptions()
+    reading.isReadOnly = true
+    let lost = try Store(path: branch.path, records: Post.self, options: reading)
+    for transaction in try lost.history(after: branch.lastShared ?? 0).collect(limit: 100) {
+      print(transaction.number, transaction.author ?? "-")
+    }
+    #expect(try lost.snapshot().objects(of: Post.self).map(\.value.title) == ["Fog", "Lost"])
+    #expect(try folder.names().count == 4)
+    try lost.close()
+    for replica in [here, rejoined] { try await replica.close() }
+  }
+
   @Test func faults() async throws {
     let faulty = InMemorySharedLog(faults: .all(0.1, seed: 7))
     let tested = try await Replica.open(.memory, records: Post.self, log: faulty)

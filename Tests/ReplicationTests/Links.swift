@@ -9,6 +9,9 @@ final class Link: SharedLog {
     case endAfterAppending
     /// It is appended, and nobody says so for this many calls.
     case silence(Int)
+    /// The log loses its last records and this one with them, which arrives again as soon as it
+    /// fits; nobody says so.
+    case arriveLater(losing: Int)
     /// It is given another sequence than the next.
     case wrongSequence
   }
@@ -16,6 +19,9 @@ final class Link: SharedLog {
   let log: InMemorySharedLog
   private let fault = Locked<Fault?>(nil)
   private let silences = Locked<Int>(0)
+  /// How many pieces are given, and then none; and how many were asked for.
+  let pieces = Locked<(rest: Int, count: Int)>((.max, 0))
+  private let late = Locked<(record: SharedRecord, last: SharedLogEnd)?>(nil)
 
   init(_ log: InMemorySharedLog) { self.log = log }
 
@@ -29,6 +35,7 @@ final class Link: SharedLog {
     _ record: SharedRecord, after last: SharedLogEnd
   ) async throws(SharedLogError) -> UInt64 {
     try passSilence()
+    await deliver()
     let next = fault.withLock { fault in
       defer { fault = nil }
       return fault
@@ -38,10 +45,20 @@ final class Link: SharedLog {
     case nil: return sequence
     case .endAfterAppending: throw .refused("the process ends here")
     case .wrongSequence: return sequence + 1
+    case .arriveLater(let count):
+      log.loseTail(1 + count)
+      late.withLock { $0 = (record, last) }
+      throw .unknownOutcome("late")
     case .silence(let count):
       silences.withLock { $0 = count }
       throw .unknownOutcome("silence")
     }
+  }
+
+  /// Appends the record that is on its way, if it fits.
+  private func deliver() async {
+    guard let (record, last) = late.withLock({ $0 }) else { return }
+    if (try? await log.append(record, after: last)) != nil { late.withLock { $0 = nil } }
   }
 
   private func passSilence() throws(SharedLogError) {
@@ -72,7 +89,12 @@ final class Link: SharedLog {
   }
 
   func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
-    try await log.piece(index, of: object)
+    let isGiven = pieces.withLock { pieces in
+      defer { pieces = (max(pieces.rest - 1, 0), pieces.count + 1) }
+      return pieces.rest > 0
+    }
+    guard isGiven else { throw .unavailable("no more pieces") }
+    return try await log.piece(index, of: object)
   }
 
   func remove(object name: String) async throws(SharedLogError) {

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsModel
 import AnnalsReplication
+import AnnalsStorage
 import AnnalsTestSupport
 import Foundation
 import Testing
@@ -62,6 +63,8 @@ private struct ModelRun {
   var acknowledged: [Int64: Int64] = [:]
   var doubtful: Set<Int64> = []
   var refused: Set<Int64> = []
+  /// The numbers of transactions that were acknowledged, and are in a branch since.
+  var left: [Int64: Int64] = [:]
   var marks: Int64 = 0
 
   init(seed: UInt64) {
@@ -91,6 +94,7 @@ private struct ModelRun {
         try await world.replicas[index].catchUp()
       case 1: try await reopen(index)
       case 2: try await crash(index)
+      case 3: try await loseTail()
       default: try await write(index)
       }
     }
@@ -120,6 +124,63 @@ private struct ModelRun {
       doubtful.insert(mark)
     }
     world.replicas[index] = try await world.open(index, options)
+  }
+
+  /// The log loses records, and gets them back from the replica that has come furthest, or is
+  /// written to by one that knows no more: then the others leave their branches.
+  private mutating func loseTail() async throws {
+    let count = 1 + random.below(6)
+    guard world.log.contents.last > UInt64(count) else { return }
+    world.log.loseTail(count)
+    let last = world.log.contents.last
+    steps.append("the log loses \(count) records, and has \(last)")
+    let sequences = world.replicas.map(\.status.sequence)
+    let slow = sequences.indices.filter { sequences[$0] <= last }
+    guard let writer = slow.randomElement(using: &random), random.chance(50) else {
+      let furthest = sequences.indices.max { sequences[$0] < sequences[$1] } ?? 0
+      try await world.replicas[furthest].catchUp()
+      return
+    }
+    for (mark, number) in acknowledged where number > Int64(last) {
+      acknowledged[mark] = nil
+      left[mark] = number
+    }
+    doubtful = []
+    steps.append("\(writer) writes meanwhile")
+    marks += 1
+    let mark = marks
+    let commit = try await world.replicas[writer].commit(metadata: ["mark": .int(mark)]) { tx in
+      try tx.insert(Note(title: "meanwhile \(mark)"))
+    }
+    acknowledged[mark] = commit.token.number
+    for index in sequences.indices where sequences[index] > last {
+      try await world.replicas[index].close()
+      var options = options
+      options.onBranch = .keepBeside
+      world.replicas[index] = try await world.open(index, options)
+      let branch = world.replicas[index].status.leftBranches.last
+      #expect(branch?.lastShared == Int64(last) && branch?.token.number == Int64(sequences[index]))
+    }
+  }
+
+  /// What the branches have, by their marks.
+  private func marksOfBranches() throws -> [Int64: Set<Int64>] {
+    var found: [Int64: Set<Int64>] = [:]
+    for (replica, place) in zip(world.replicas, world.places) {
+      for branch in replica.status.leftBranches {
+        var options = StoreOptions()
+        options.isReadOnly = true
+        let store = try Store(
+          StoreLocation(fileSystem: place.fileSystem, path: branch.path), records: Folder.self,
+          Note.self, options: options)
+        try store.history().forEach { transaction in
+          guard case .int(let mark) = transaction.metadata["mark"] else { return }
+          found[mark, default: []].insert(transaction.number)
+        }
+        try store.close()
+      }
+    }
+    return found
   }
 
   private mutating func write(_ index: Int) async throws {
@@ -185,10 +246,15 @@ private struct ModelRun {
       for (mark, number) in acknowledged {
         #expect(found[mark] == number, "seed \(seed): mark \(mark) was acknowledged as \(number)")
       }
+      for mark in left.keys { #expect(found[mark] == nil, "seed \(seed): mark \(mark) was left") }
       for mark in refused { #expect(found[mark] == nil, "seed \(seed): mark \(mark) was refused") }
       for mark in doubtful {
         #expect(found[mark] != nil, "seed \(seed): the log had taken mark \(mark)")
       }
+    }
+    let branches = try marksOfBranches()
+    for (mark, number) in left {
+      #expect(branches[mark]?.contains(number) == true, "seed \(seed): mark \(mark) is gone")
     }
     #expect(world.replicas[0].store.token.number == Int64(world.log.contents.last))
   }

@@ -29,7 +29,7 @@ enum FolderRules {
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Timelines", "Lists"],
     "AnnalsJetStream": ["Options", "Connection", "Stream", ""],
-    "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Replica"],
+    "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Branches", "Replica"],
     "AnnalsSalvage": ["Reading", ""],
     "AnnalsShipping": ["Folder", "Shipping", "Restoring", ""],
     "AnnalsUpgrade": [""],

@@ -25,8 +25,11 @@ public struct ReplicationError: Error, Sendable {
     /// The file has transactions that did not come from a shared log.
     public static let notAReplica = Code("notAReplica")
     /// The log ends before what this replica has from it: it lost its tail, or an older state of it
-    /// was restored.
+    /// was restored; and `ReplicaOptions` say that it is not to be mended, or the log is empty.
     public static let lostTail = Code("lostTail")
+    /// The log lost a transaction that came from it, and that this replica cannot make again as it
+    /// was: it was pruned since.
+    public static let notRemade = Code("notRemade")
     /// The log has other transactions than this replica has from it; see `lastShared`.
     public static let branched = Code("branched")
     /// The log lacks a transaction between two others.
@@ -36,7 +39,7 @@ public struct ReplicationError: Error, Sendable {
     /// A transaction does not fit the state that it should follow on: the replica's file was
     /// written to otherwise, or replicas differ.
     public static let diverged = Code("diverged")
-    /// The log begins after what this replica needs next. Start anew from a snapshot.
+    /// The log begins after what this replica needs next, and has no snapshot that has it.
     public static let trimmed = Code("trimmed")
     /// The bytes of a transaction or a snapshot are not what was put in.
     public static let damaged = Code("damaged")

@@ -196,12 +196,14 @@ public final class InMemorySharedLog: SharedLog {
   /// What the log holds now.
   public var contents: Contents { inside.withLock { $0.contents } }
 
-  /// Goes back to what the log held once: a backup is restored. It forgets identifiers.
+  /// Goes back to what the log held once: a backup is restored. It forgets identifiers, and tells
+  /// those who wait for its growth.
   public func restore(_ contents: Contents) {
     inside.withLock {
       $0.contents = contents
       $0.remembered = []
       $0.late = []
+      for listener in $0.listeners.values { listener.yield(contents.last) }
     }
   }
 

@@ -8,7 +8,8 @@
 ///   else appends meanwhile. (Where an engine compares sequences alone, the conformer reads the
 ///   last record whenever it connects anew, and compares that.)
 /// - **Acknowledged is kept**: once `append` has returned, every later call of anybody finds the
-///   record, unless the log is damaged. (Replicas find that out, and keep what they have.)
+///   record, unless the log is damaged, or lost its tail. (Replicas find that out, keep what they
+///   have, and append again what was lost: the same records, at the same sequences.)
 /// - **Whole or not at all**: a record, and an object once it is complete, has all of its bytes.
 ///
 /// What it need not promise: that an acknowledgement arrives, that a page has each record once and
@@ -25,7 +26,10 @@ public protocol SharedLog: Sendable {
   /// Appends a record if the log's last one is `last`.
   ///
   /// A record with an identifier that the log has taken already, and remembers, is not appended
-  /// again: the call returns the sequence that it has.
+  /// again: the call returns the sequence that it has. One that the log had and lost is appended
+  /// like a new one; a log that still remembers its identifier, and has it no more, throws
+  /// `.unavailable` until it has forgotten it. Where all records were trimmed, `last` is compared
+  /// by its sequence alone.
   ///
   /// - Returns: the sequence of the record, the one after that of `last`.
   /// - Throws: `.behind` if the log's last record is another one, `.unknownOutcome` if the record
@@ -44,7 +48,8 @@ public protocol SharedLog: Sendable {
   func records(from sequence: UInt64, limit: Int) async throws(SharedLogError) -> SharedLogPage
 
   /// The sequence of the log's last record, each time that it may have grown beyond `sequence`.
-  /// Elements may be missed, or come late: they are a reason to look. Ends when the task that reads
+  /// Elements may be missed, or come late: they are a reason to look. It also comes when the log is
+  /// found to end before that, since it lost its tail. Ends when the task that reads
   /// it is cancelled; a conformer that loses its connection goes on when it has it again.
   func growth(after sequence: UInt64) -> AsyncStream<UInt64>
 
@@ -74,7 +79,8 @@ public protocol SharedLog: Sendable {
 
 /// What a shared log holds: an identifier that tells a record that is sent again, and bytes.
 public struct SharedRecord: Hashable, Sendable {
-  /// Letters and digits, at most 64; the same for the same bytes.
+  /// Letters and digits, at most 64; the same for the same bytes. (What an erasure has left of a
+  /// transaction that a log lost has the identifier of the whole.)
   public var id: String
   /// What the record says.
   public var bytes: [UInt8]

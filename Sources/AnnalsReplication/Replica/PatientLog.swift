@@ -60,11 +60,30 @@ struct PatientLog: Sendable {
         + "recorded")
   }
 
+  /// The snapshots in the log, the newest last.
+  func snapshots(
+    _ retries: inout Retries
+  ) async throws -> [(object: SharedObject, details: SnapshotDetails)] {
+    let objects = try await asking(&retries) { log throws(SharedLogError) in
+      try await log.objects(beginning: SnapshotDetails.prefix)
+    }
+    return objects.compactMap { object in SnapshotDetails(object).map { (object, $0) } }
+      .sorted { $0.details.place.sequence < $1.details.place.sequence }
+  }
+
   /// The transaction in a record; fetches its object if it is in one.
   func transaction(
     in record: SharedRecord, _ retries: inout Retries
   ) async throws -> PortableTransaction {
-    switch try RecordForm(record.bytes) {
+    try await transaction(in: try RecordForm(record.bytes), &retries)
+  }
+
+  private func transaction(
+    in form: RecordForm, _ retries: inout Retries
+  ) async throws -> PortableTransaction {
+    switch form {
+    case .erased(let digest, let left):
+      return PortableTransaction(try await transaction(in: left, &retries), inPlaceOf: digest)
     case .whole(let bytes): return try PortableTransaction(decoding: bytes)
     case .object(let length, let digest):
       let name = RecordForm.objectName(of: digest)
@@ -113,14 +132,5 @@ extension ReplicationError {
     case .behind, .refused:
       self.init(.refused, "the shared log refuses the request: \(error.text)")
     }
-  }
-
-  /// The error of a log that ends before what a replica has.
-  static func lostTail(_ last: UInt64, _ own: UInt64) -> ReplicationError {
-    ReplicationError(
-      .lostTail,
-      "the shared log ends with record \(last), and this replica has records up to \(own): the log "
-        + "lost its tail, or an older state of it was restored. The file keeps what it has; "
-        + "nothing was changed")
   }
 }

@@ -7,12 +7,13 @@ import AnnalsStorage
 // From the log to the file.
 
 extension Replica {
-  /// Applies all that the log has and the file lacks. Returns the position that the store has then.
+  /// Applies all that the log has and the file lacks; offers the log what the file has, if it lost
+  /// that. Returns the position that the store has then.
   ///
   /// Throws `ReplicationError`: `.unavailable` if the log was not reached by the deadline,
-  /// `.lostTail`, `.branched`, `.skipped`, `.repeated`, `.otherStore`, `.trimmed`, `.diverged`,
-  /// `.damaged`, `.newerVersion` if this replica cannot go on with it; and as committing does. What
-  /// was applied before stays; nothing is ever taken out of the file.
+  /// `.lostTail`, `.notRemade`, `.branched`, `.skipped`, `.repeated`, `.otherStore`, `.trimmed`,
+  /// `.diverged`, `.damaged`, `.newerVersion` if this replica cannot go on with it; and as
+  /// committing does. What was applied before stays; nothing is ever taken out of the file.
   @discardableResult
   public func catchUp() async throws -> Token {
     try requireOpen()
@@ -26,20 +27,37 @@ extension Replica {
   /// As `catchUp()`, for the holder of the turn.
   func catchUp(_ retries: inout Retries) async throws {
     do {
+      let before = try currentPlace()
+      while try await applyPage(&retries, comparingAt: before) {}
+      // Not before: what the log lost is offered while the file has its values.
       try await finishErasures()
-      while try await applyPage(&retries) {}
       content.withLock { $0.failure = nil }
     } catch let error as ReplicationError where error.code == .branched {
       throw noting(await naming(error, &retries))
+    } catch let error as ReplicationError where error.code == .unavailable {
+      try await finishErasures()
+      throw error
     } catch {
       throw noting(error)
     }
   }
 
-  /// Applies one page of the log. Returns whether there may be more.
-  private func applyPage(_ retries: inout Retries) async throws -> Bool {
+  /// Applies one page of the log. Returns whether there may be more. With nothing new since
+  /// `before`, compares the file's end with the log; what is new compares itself.
+  private func applyPage(
+    _ retries: inout Retries, comparingAt before: ReplicaPlace
+  ) async throws -> Bool {
     let place = try currentPlace()
     let page = try await page(after: place, &retries)
+    if page.last < place.sequence {
+      try await restoreTail(&retries)
+      guard await retries.wait() else { throw Replica.restoring(0, page.last, place) }
+      return true
+    }
+    if page.first > place.sequence + 1 {
+      try await resync(before: page.first, &retries)
+      return true
+    }
     var records: [UInt64: SharedRecord] = [:]
     for (sequence, record) in page.records { records[sequence] = record }
     var transactions: [Arrival] = []
@@ -55,7 +73,10 @@ extension Replica {
       next += 1
     }
     if transactions.isEmpty {
-      guard page.last > place.sequence else { return false }
+      guard page.last > place.sequence else {
+        if place == before { try await requireOwnTail(&retries) }
+        return false
+      }
       // It is there, and the page did not have it.
       guard await retries.wait() else {
         throw ReplicationError(
@@ -67,7 +88,7 @@ extension Replica {
     return next <= page.last
   }
 
-  /// The records after a place. Throws if the log does not go on from there.
+  /// The records after a place, none if the log lost its tail or has trimmed what comes next.
   private func page(
     after place: ReplicaPlace, _ retries: inout Retries
   ) async throws -> SharedLogPage {
@@ -76,15 +97,6 @@ extension Replica {
       try await log.records(from: place.sequence + 1, limit: limit)
     }
     content.withLock { $0.newestKnown = page.last }
-    guard page.last >= place.sequence else {
-      throw ReplicationError.lostTail(page.last, place.sequence)
-    }
-    guard page.first <= place.sequence + 1 else {
-      throw ReplicationError(
-        .trimmed,
-        "the shared log begins with record \(page.first), and this replica needs those from "
-          + "\(place.sequence + 1). Nothing was changed; make it anew from a snapshot")
-    }
     return page
   }
 
@@ -161,26 +173,22 @@ extension Replica {
 
   /// Throws `.branched` unless the log has the newest transaction of the file where the file has
   /// it. Looks at nothing that was trimmed.
-  func requireOwnTail(_ retries: inout Retries) async throws {
+  private func requireOwnTail(_ retries: inout Retries) async throws {
     let place = try currentPlace()
     guard place.sequence > 0 else { return }
     let page = try await log.asking(&retries) { log throws(SharedLogError) in
       try await log.records(from: place.sequence, limit: 1)
     }
-    guard page.last >= place.sequence else {
-      throw noting(ReplicationError.lostTail(page.last, place.sequence))
-    }
     let own = page.records.first { $0.sequence == place.sequence }
     guard let own, own.record.id != place.digest.description else { return }
-    let error = ReplicationError(
+    throw ReplicationError(
       .branched,
       "record \(place.sequence) of the shared log is another one than this replica has from it")
-    throw noting(await naming(error, &retries))
   }
 
   /// The error with the newest transaction that log and file have in common, as far as the log can
   /// be asked.
-  private func naming(
+  func naming(
     _ error: ReplicationError, _ retries: inout Retries
   ) async -> ReplicationError {
     let shared = try? await lastShared(&retries)
@@ -189,7 +197,8 @@ extension Replica {
     return ReplicationError(
       .branched,
       "\(error.message). The log and this file have different histories: \(text). The file keeps "
-        + "what it has; nothing was changed", lastShared: shared)
+        + "what it has; nothing was changed. Opened with `onBranch` set to keep it beside, the "
+        + "replica goes on with the log's history", lastShared: shared)
   }
 
   /// The newest transaction that log and file have in common, by bisection: each record's digest

@@ -10,7 +10,8 @@ extension Replica {
   ///
   /// If there is no file, it starts from the newest snapshot in the log, or from the log's first
   /// record; if the log is empty, with a new store. A file is checked against the log: a store of
-  /// its own is refused, and so is one that the log has left behind, or gone another way.
+  /// its own is refused, and so is one from which the log has gone another way, unless
+  /// `ReplicaOptions.onBranch` says that it is kept beside. A log that lost its tail gets it back.
   ///
   /// Then makes the `migrations` that the store has not made, and adds to its schema what it lacks
   /// of these record types, as transactions of the log. A file that is a replica opens without the
@@ -56,20 +57,29 @@ extension Replica {
     _ location: StoreLocation, _ needed: ReplicaSchema, _ log: any SharedLog,
     _ options: ReplicaOptions, _ environment: StoreEnvironment
   ) async throws -> Replica {
+    var location = location
+    location.path = (try? location.fileSystem.resolve(location.path)) ?? location.path
     let file = ReplicaFile(
       location: location, log: PatientLog(shared: log, deadline: options.deadline),
       options: options, environment: environment)
     var tries = 3
     while true {
       try await file.make()
+      let identity = try file.identity()
       let replica = try Replica(file, needed)
       do {
         try await replica.start(needed)
         return replica
       } catch {
         let isUnused = replica.store.token.number == 0
-        try? await replica.close()
         tries -= 1
+        let departure =
+          tries > 0 ? try? await replica.departure(after: error, identity, of: file) : nil
+        try? await replica.close()
+        if let departure {
+          try await file.leave(departure)
+          continue
+        }
         // Two began the log at once, and this file is the one that lost: nothing is in it.
         guard isUnused, tries > 0, let error = error as? ReplicationError,
           error.code == .otherStore
@@ -90,6 +100,9 @@ extension Replica {
     self.init(
       store, log: file.log, at: try version.newestPlace() ?? version.origin, file.options,
       file.environment)
+    let list = BranchList(fileSystem: file.location.fileSystem, path: file.location.path)
+    let branches = try list.read()
+    content.withLock { $0.leftBranches = branches }
   }
 
   /// Checks the file against the log, and brings it up to date.
@@ -107,7 +120,6 @@ extension Replica {
       try await turn.run {
         var retries = Retries(options, environment)
         if !isNew, !isReplica { try await requireOrigin(&retries) }
-        try await requireOwnTail(&retries)
         try await catchUp(&retries)
       }
     } catch let error as ReplicationError where error.code == .unavailable && isReplica {
@@ -124,9 +136,7 @@ extension Replica {
   /// begins with it now.
   private func requireOrigin(_ retries: inout Retries) async throws {
     let place = try currentOrigin()
-    let file = ReplicaFile(
-      location: .memory, log: log, options: options, environment: environment)
-    let snapshots = try await file.snapshots(&retries)
+    let snapshots = try await log.snapshots(&retries)
     if snapshots.contains(where: { $0.details.place == place }) { return }
     let page = try await log.asking(&retries) { log throws(SharedLogError) in
       try await log.records(from: 1, limit: 1)

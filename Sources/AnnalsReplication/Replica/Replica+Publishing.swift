@@ -15,10 +15,15 @@ extension Replica {
 
   /// Offers a transaction to the log, as the one after `end`, until it is known what became of it.
   ///
+  /// A log that ends before `end` gets back what it lost first, if `restores` is set; if not, it is
+  /// behind. (A request that was not answered may yet arrive once the log has its tail again, so
+  /// the transaction must stay the same.)
+  ///
   /// Throws `.unavailable` if the log was not reached in time and has not taken it,
-  /// `.outcomeUnknown` if it may have, `.lostTail`, `.tooLarge`, `.refused`.
+  /// `.outcomeUnknown` if it may have, `.tooLarge`, `.refused`; and as `catchUp`.
   func publish(
-    _ transaction: PortableTransaction, after end: SharedLogEnd, _ retries: inout Retries
+    _ transaction: PortableTransaction, after end: SharedLogEnd, _ retries: inout Retries,
+    restores: Bool = true
   ) async throws -> Publication {
     let record = try await record(of: transaction, &retries)
     var isDoubtful = false
@@ -32,7 +37,12 @@ extension Replica {
       }
       switch failure {
       case .behind(let last):
-        guard last >= end.sequence else { throw ReplicationError.lostTail(last, end.sequence) }
+        if last < end.sequence {
+          guard restores else { return .behind }
+          try await catchUp(isDoubtful, &retries)
+          guard await retries.wait() else { throw log.undecided(failure, isDoubtful) }
+          continue
+        }
         // The record may be there from an attempt that was not answered.
         let isOurs = isDoubtful ? try await has(record, after: end, &retries) : false
         return isOurs ? .taken(end.sequence + 1) : .behind
@@ -43,6 +53,14 @@ extension Replica {
       log.outage.note(failure)
       if !isDoubtful, Task.isCancelled { throw AnnalsError.cancelledWrite }
       guard await retries.wait() else { throw log.undecided(failure, isDoubtful) }
+    }
+  }
+
+  private func catchUp(_ isDoubtful: Bool, _ retries: inout Retries) async throws {
+    do {
+      try await catchUp(&retries)
+    } catch let error as ReplicationError where isDoubtful && error.code == .unavailable {
+      throw log.undecided(.unknownOutcome(error.message), true)
     }
   }
 
@@ -63,12 +81,17 @@ extension Replica {
     of transaction: PortableTransaction, _ retries: inout Retries
   ) async throws -> SharedRecord {
     let id = transaction.digest.description
-    let whole = RecordForm.whole(transaction.bytes).bytes
-    if whole.count <= log.shared.longestRecord { return SharedRecord(id: id, bytes: whole) }
-    let name = RecordForm.objectName(of: transaction.digest)
+    func record(_ form: RecordForm) -> SharedRecord {
+      let whole = transaction.isErased ? RecordForm.erased(transaction.digest, form) : form
+      return SharedRecord(id: id, bytes: whole.bytes)
+    }
+    let whole = record(.whole(transaction.bytes))
+    if whole.bytes.count <= log.shared.longestRecord { return whole }
+    let digest = transaction.isErased ? Digest(of: transaction.bytes) : transaction.digest
+    let name = RecordForm.objectName(of: digest)
     let object = SharedObject(
       name: name, length: UInt64(transaction.bytes.count), pieceLength: log.shared.longestPiece,
-      digest: transaction.digest)
+      digest: digest)
     for index in 0..<object.pieceCount {
       let start = index * object.pieceLength
       let end = min(start + object.pieceLength, transaction.bytes.count)
@@ -78,8 +101,7 @@ extension Replica {
       }
     }
     try await log.asking(&retries) { log throws(SharedLogError) in try await log.complete(object) }
-    let form = RecordForm.object(length: object.length, object.digest)
-    return SharedRecord(id: id, bytes: form.bytes)
+    return record(.object(length: object.length, digest))
   }
 
   /// Whether the log has this record just after `end`.

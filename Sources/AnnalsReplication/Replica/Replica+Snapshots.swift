@@ -63,14 +63,3 @@ extension Replica {
     return token
   }
 }
-
-extension StorageFile {
-  /// The bytes from an offset on, fewer than asked for only at the end.
-  fileprivate func piece(at offset: UInt64, _ count: Int) throws(AnnalsError) -> [UInt8] {
-    try AnnalsError.translating {
-      try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-        initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-      }
-    }
-  }
-}

@@ -194,7 +194,6 @@ extension Replica {
         opening: transaction.envelope.opening?.id ?? 0)
     case .behind:
       try await catchUp(&retries)
-      if try currentPlace() == place { try await requireOwnTail(&retries) }
       return nil
     }
   }

@@ -39,6 +39,10 @@ public final class Replica: Sendable {
     var isClosed = false
     /// Erasures whose transactions are in the file, which still has the values.
     var unfinished: [(erasure: Erasure, number: Int64)] = []
+    /// What was offered again to the log.
+    var restored: RestoredTail?
+    /// The branches beside the file.
+    var leftBranches: [LeftBranch] = []
     var follower: Task<Void, Never>?
     var pulse: Task<Void, Never>?
   }
@@ -67,7 +71,8 @@ public final class Replica: Sendable {
       ReplicaStatus(
         token: token, sequence: content.place.sequence,
         newestKnown: max(content.newestKnown, content.place.sequence), failure: content.failure,
-        outage: outage)
+        outage: outage, restored: content.restored,
+        leftBranches: content.leftBranches)
     }
   }
 

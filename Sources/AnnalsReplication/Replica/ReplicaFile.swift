@@ -16,7 +16,8 @@ struct ReplicaFile: Sendable {
   ///
   /// Throws `.trimmed` if the log lacks its beginning and has no snapshot, `.damaged` for a
   /// snapshot that is not what was put in; and as creating a store does. Then there is no file.
-  func make() async throws {
+  /// With `original`, the file gets that file's mode and owner.
+  func make(like original: String? = nil) async throws {
     let isThere = try AnnalsError.translating {
       try location.fileSystem.identity(of: location.path) != nil
     }
@@ -25,11 +26,11 @@ struct ReplicaFile: Sendable {
     let page = try await log.asking(&retries) { log throws(SharedLogError) in
       try await log.records(from: 1, limit: 1)
     }
-    let snapshots = try await snapshots(&retries)
+    let snapshots = try await log.snapshots(&retries)
     let usable = snapshots.last {
       $0.details.place.sequence <= page.last && $0.details.place.sequence + 1 >= page.first
     }
-    if let usable { return try await fetch(usable.object, &retries) }
+    if let usable { return try await fetch(usable.object, like: original, &retries) }
     guard page.last > 0 else { return try create(environment.makeUUID()) }
     guard page.first == 1, let first = page.records.first(where: { $0.sequence == 1 }) else {
       throw ReplicationError(
@@ -45,17 +46,6 @@ struct ReplicaFile: Sendable {
     try AnnalsError.translating { try location.fileSystem.remove(location.path) }
   }
 
-  /// The snapshots in the log, the newest last.
-  func snapshots(
-    _ retries: inout Retries
-  ) async throws -> [(object: SharedObject, details: SnapshotDetails)] {
-    let objects = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.objects(beginning: SnapshotDetails.prefix)
-    }
-    return objects.compactMap { object in SnapshotDetails(object).map { (object, $0) } }
-      .sorted { $0.details.place.sequence < $1.details.place.sequence }
-  }
-
   private func create(_ store: RawUUID) throws {
     try AnnalsError.translating {
       let new = NewLog(store: store, created: environment.clock())
@@ -63,43 +53,20 @@ struct ReplicaFile: Sendable {
     }
   }
 
-  /// Gets a snapshot, piece by piece, into a file beside; it gets its name when it is whole.
-  private func fetch(_ object: SharedObject, _ retries: inout Retries) async throws {
+  /// Where the pieces of a snapshot are gathered for the file at a path.
+  static func partialPath(for path: String) -> String { path + ".part" }
+
+  /// Gets a snapshot into a file beside; it gets its name when it is whole.
+  private func fetch(
+    _ object: SharedObject, like original: String?, _ retries: inout Retries
+  ) async throws {
     let fileSystem = location.fileSystem
-    let path = location.path + ".snapshot-" + String(environment.random(), radix: 16)
-    let file = try AnnalsError.translating { try fileSystem.create(path, like: nil) }
-    do {
-      var hash = SHA256()
-      var length: UInt64 = 0
-      for index in 0..<object.pieceCount {
-        let piece = try await log.asking(&retries) { log throws(SharedLogError) in
-          try await log.piece(index, of: object)
-        }
-        try AnnalsError.translating {
-          try piece.withUnsafeBytes { piece in
-            hash.add(piece)
-            try file.write(piece, at: length)
-          }
-        }
-        length += UInt64(piece.count)
-        guard length <= object.length else { break }
-      }
-      guard length == object.length, hash.digest() == object.digest else {
-        throw ReplicationError(
-          .damaged,
-          "the snapshot \(object.name) is not what was put into the log. Put another one with "
-            + "another replica, and remove it")
-      }
-      try AnnalsError.translating {
-        try file.sync()
-        file.close()
-        try fileSystem.place(path, at: location.path)
-        try fileSystem.syncDirectory(of: location.path)
-      }
-    } catch {
-      file.close()
-      try? fileSystem.remove(path)
-      throw error
+    let path = ReplicaFile.partialPath(for: location.path)
+    let fetch = SnapshotFetch(log: log, fileSystem: fileSystem, options: options)
+    try await fetch.fetch(object, into: path, like: original, &retries)
+    try AnnalsError.translating {
+      try fileSystem.place(path, at: location.path)
+      try fileSystem.syncDirectory(of: location.path)
     }
   }
 }

@@ -24,6 +24,16 @@ public struct ReplicaOptions: Sendable {
   /// Whether a store with a history of its own may become the origin of a log that is empty: a
   /// snapshot of it is put into the log. Without this, opening it throws `.notAReplica`.
   public var startsLog = false
+  /// Whether a log that lost its tail gets from this replica what the file has of it, before
+  /// anything new; if not, such a log is refused as `.lostTail`: for who has gone back to an older
+  /// state of it on purpose. A log that lost all is filled again only with `startsLog`, too.
+  public var restoresTail = true
+  /// What becomes of a file that has other transactions than the log, found when it is opened; see
+  /// `BranchPolicy`. Without this, opening throws `.branched`.
+  public var onBranch: BranchPolicy = .refuse
+  /// Called while a snapshot is got from the log, with the pieces that there are and all that there
+  /// will be; on any thread.
+  public var snapshotProgress: (@Sendable (_ done: Int, _ count: Int) -> Void)?
 
   /// The default options.
   public init() {}

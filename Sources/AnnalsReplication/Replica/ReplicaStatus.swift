@@ -12,6 +12,11 @@ public struct ReplicaStatus: Sendable {
   public var failure: ReplicationError?
   /// Why the log could not be reached when it was last tried; nil if it could.
   public var outage: String?
+  /// What it has offered again to a log that had lost it, since it was opened; nil for nothing.
+  public var restored: RestoredTail?
+  /// Files beside the replica's with transactions that the log does not have, the oldest first:
+  /// kept with `BranchPolicy.keepBeside`, and there when the replica was opened.
+  public var leftBranches: [LeftBranch] = []
 
   /// How many records it knows of that are not in its file.
   public var lag: UInt64 { newestKnown > sequence ? newestKnown - sequence : 0 }

@@ -19,10 +19,13 @@ struct Retries: Sendable {
     pause = options.firstPause
   }
 
+  /// Whether the deadline has passed.
+  var isOver: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
+
   /// Waits for the next attempt. Returns false at once if the deadline has passed. A cancelled task
   /// waits, too.
   mutating func wait() async -> Bool {
-    if let end, ContinuousClock.now >= end { return false }
+    if isOver { return false }
     let part = 0.5 + Double(random() >> 11) * 0x1p-54
     let length = pause * part
     // A task of its own is not cancelled with the caller's.

@@ -56,6 +56,11 @@ extension PortableTransaction {
       let object = ObjectReference(entity: change.entity, row: change.row)
       for index in change.propertyRange {
         let property = part.properties[index]
+        if isErased, property.before.tag == .erased, !property.isEdits {
+          // Here it may be there yet: the erasure takes it.
+          let own = try stage.value(of: property.property, object)
+          result.properties[index].before = ValueCell(own, appendingTo: &result.arena)
+        }
         if property.before.isLarge {
           let said = part.largeValue(property.before)
           guard case .large(let own) = try stage.value(of: property.property, object), own == said

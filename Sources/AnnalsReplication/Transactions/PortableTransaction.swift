@@ -15,11 +15,14 @@ public struct PortableTransaction: Sendable {
   public let number: Int64
   /// The digest of the transaction before it; of the history's beginning for the first.
   public let previous: Digest
-  /// The digest of these bytes.
+  /// The digest of these bytes; where values of the transaction were erased since it was committed,
+  /// that of the bytes which it had then.
   public let digest: Digest
   /// The portable form.
   public let bytes: [UInt8]
 
+  /// Whether these bytes are what an erasure has left of the transaction, and `digest` another.
+  package let isErased: Bool
   /// The store that the transaction belongs to.
   package let store: RawUUID
   /// What a file must announce before it.
@@ -51,7 +54,23 @@ public struct PortableTransaction: Sendable {
     envelope = content.envelope
     parts = content.parts
     digest = Digest(of: bytes)
+    isErased = false
     self.bytes = bytes
+  }
+
+  /// What an erasure has left of the transaction that had this digest.
+  init(_ left: PortableTransaction, inPlaceOf digest: Digest) {
+    number = left.number
+    previous = left.previous
+    store = left.store
+    features = left.features
+    names = left.names
+    largeValues = left.largeValues
+    envelope = left.envelope
+    parts = left.parts
+    self.digest = digest
+    isErased = true
+    bytes = left.bytes
   }
 
   /// What is in the bytes.

@@ -10,6 +10,13 @@ extension StoreVersion {
   /// So a replica that has what the log lost can offer it again. O(bytes of the transaction).
   /// Throws as reading history does.
   package func portableTransaction(_ number: Int64) throws(AnnalsError) -> PortableTransaction? {
+    try remade(number).flatMap { made, digest in made.digest == digest ? made : nil }
+  }
+
+  /// The transaction with what the file has of it now, and the digest that it had in the log.
+  func remade(
+    _ number: Int64
+  ) throws(AnnalsError) -> (made: PortableTransaction, digest: Digest)? {
     guard let place = try place(of: number) else { return nil }
     let previous: Digest
     if place.sequence == 1 {
@@ -30,7 +37,7 @@ extension StoreVersion {
       if error.code == .lost { return nil }
       throw error
     }
-    return made.digest == place.digest ? made : nil
+    return (made, place.digest)
   }
 
   /// Reads what the file records of a transaction.

@@ -1,0 +1,109 @@
+import Annals
+import AnnalsEngine
+import AnnalsStorage
+
+/// Gets a snapshot from the log into a file, piece by piece; goes on with what an earlier attempt
+/// has got.
+///
+/// Whose pieces a file has is told by the first one, and proved by the digest of all. A file of
+/// another snapshot, or one that a power cut has torn, is begun anew.
+struct SnapshotFetch: Sendable {
+  let log: PatientLog
+  let fileSystem: any FileSystem
+  let options: ReplicaOptions
+
+  /// Gets the snapshot into the file at `path`, synced. A new file gets the mode and owner of
+  /// `original`.
+  ///
+  /// Throws `.damaged` if the log's bytes are not what was put in, and removes the file;
+  /// `.unavailable`, and leaves what it has got; `.busy` if another process writes the file.
+  func fetch(
+    _ object: SharedObject, into path: String, like original: String?, _ retries: inout Retries
+  ) async throws {
+    let file = try open(path, like: original)
+    defer { file.close() }
+    var start = try await pieceCount(of: object, in: file, &retries)
+    while try await !get(object, into: file, from: start, &retries) {
+      guard start > 0 else {
+        try? fileSystem.remove(path)
+        throw ReplicationError(
+          .damaged,
+          "the snapshot \(object.name) is not what was put into the log. Put another one with "
+            + "another replica, and remove it")
+      }
+      start = 0
+    }
+    try AnnalsError.translating { try file.sync() }
+  }
+
+  private func open(_ path: String, like original: String?) throws -> any StorageFile {
+    try AnnalsError.translating {
+      let isThere = try fileSystem.identity(of: path) != nil
+      let file =
+        isThere
+        ? try fileSystem.open(path, for: .writing)
+        : try fileSystem.create(path, like: original, requiresOwner: false)
+      guard try file.lock(.exclusive, wait: .none) else {
+        file.close()
+        throw AnnalsError(.busy, "another process is getting the snapshot \(path)")
+      }
+      return file
+    }
+  }
+
+  /// How many pieces of the object the file has, as far as its first one says.
+  private func pieceCount(
+    of object: SharedObject, in file: any StorageFile, _ retries: inout Retries
+  ) async throws -> Int {
+    let size = try AnnalsError.translating { try file.size() }
+    let count =
+      size >= object.length
+      ? object.pieceCount : Int(size / UInt64(max(object.pieceLength, 1)))
+    guard count > 0 else { return 0 }
+    let first = try await piece(0, of: object, &retries)
+    return try file.piece(at: 0, first.count) == first ? count : 0
+  }
+
+  private func piece(
+    _ index: Int, of object: SharedObject, _ retries: inout Retries
+  ) async throws -> [UInt8] {
+    try await log.asking(&retries) { log throws(SharedLogError) in
+      try await log.piece(index, of: object)
+    }
+  }
+
+  /// Gets the pieces from `start` on. Returns whether all together are the object.
+  private func get(
+    _ object: SharedObject, into file: any StorageFile, from start: Int, _ retries: inout Retries
+  ) async throws -> Bool {
+    var hash = SHA256()
+    var length: UInt64 = 0
+    for index in 0..<object.pieceCount {
+      let bytes: [UInt8]
+      if index < start {
+        let rest = min(UInt64(object.pieceLength), object.length - length)
+        bytes = try file.piece(at: length, Int(rest))
+      } else {
+        bytes = try await piece(index, of: object, &retries)
+        try AnnalsError.translating { try bytes.withUnsafeBytes { try file.write($0, at: length) } }
+      }
+      bytes.withUnsafeBytes { hash.add($0) }
+      length += UInt64(bytes.count)
+      options.snapshotProgress?(index + 1, object.pieceCount)
+      guard length <= object.length else { return false }
+    }
+    try AnnalsError.translating { try file.truncate(to: length) }
+    return length == object.length && hash.digest() == object.digest
+  }
+}
+
+extension StorageFile {
+  /// The bytes from an offset on, fewer than asked for only at the end.
+  func piece(at offset: UInt64, _ count: Int) throws(AnnalsError) -> [UInt8] {
+    try AnnalsError.translating {
+      try [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        initialized = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+      }
+    }
+  }
+}
