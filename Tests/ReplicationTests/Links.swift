@@ -16,6 +16,13 @@ final class Link: SharedLog {
   let log: InMemorySharedLog
   private let fault = Locked<Fault?>(nil)
   private let silences = Locked<Int>(0)
+  private let away = Locked<Bool>(false)
+
+  /// Whether the log cannot be reached this way.
+  var isAway: Bool {
+    get { away.withLock { $0 } }
+    set { away.withLock { $0 = newValue } }
+  }
 
   init(_ log: InMemorySharedLog) { self.log = log }
 
@@ -45,6 +52,7 @@ final class Link: SharedLog {
   }
 
   private func passSilence() throws(SharedLogError) {
+    if isAway { throw .unavailable("the way is cut") }
     let isSilent = silences.withLock { count in
       defer { count = max(count - 1, 0) }
       return count > 0

@@ -27,7 +27,7 @@ enum FolderRules {
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Timelines", "Lists"],
     "AnnalsJetStream": ["Options", "Connection", "Stream", ""],
-    "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Replica"],
+    "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Outbox", "Replica"],
     "AnnalsSalvage": ["Reading", ""],
     "AnnalsUpgrade": [""],
     "AnnalsState": ["Columns", "Index", "Tables", "", "Conditions"],

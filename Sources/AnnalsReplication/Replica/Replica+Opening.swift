@@ -115,6 +115,7 @@ extension Replica {
     }
     try await adopt(needed)
     if options.follows { startFollowing() }
+    await resumeOutbox()
   }
 
   /// Throws `.notAReplica` for a store with a history of its own, unless the log began with it, or

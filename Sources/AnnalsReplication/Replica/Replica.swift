@@ -40,6 +40,14 @@ public final class Replica: Sendable {
     /// Erasures whose transactions are in the file, which still has the values.
     var unfinished: [(erasure: Erasure, number: Int64)] = []
     var follower: Task<Void, Never>?
+    /// The drafts that wait, once somebody has asked for them.
+    var outbox: Outbox?
+    /// Why the outbox could not be opened, or what it could not send.
+    var outboxFailure: (any Error)?
+    /// The newest state with the drafts, as it was made last.
+    var chain: PendingChain?
+    /// Sends what waits.
+    var sender: Task<Void, Never>?
   }
 
   init(
@@ -53,7 +61,10 @@ public final class Replica: Sendable {
     content = Locked(Content(place: place))
   }
 
-  deinit { content.withLock { $0.follower }?.cancel() }
+  deinit {
+    content.withLock { $0.follower }?.cancel()
+    content.withLock { $0.sender }?.cancel()
+  }
 
   /// Where the replica stands. O(1).
   public var status: ReplicaStatus {
@@ -63,20 +74,28 @@ public final class Replica: Sendable {
       ReplicaStatus(
         token: token, sequence: content.place.sequence,
         newestKnown: max(content.newestKnown, content.place.sequence), failure: content.failure,
-        outage: outage)
+        outage: outage, outbox: OutboxStatus(content.outbox?.listing, content.outboxFailure))
     }
   }
 
   /// Ends following, waits for the write under way, and closes the store. Safe to call again.
   /// Throws as `Store.close()`.
   public func close() async throws {
-    let follower = content.withLock { content in
+    let tasks = content.withLock { content in
       content.isClosed = true
-      return content.follower.take()
+      return [content.follower.take(), content.sender.take()]
     }
-    follower?.cancel()
-    await follower?.value
-    try await turn.run { try await blocking { [store] in try store.close() } }
+    for task in tasks {
+      task?.cancel()
+      await task?.value
+    }
+    let outbox = content.withLock { $0.outbox }
+    try await turn.run {
+      try await blocking { [store] in
+        defer { try? outbox?.store.close() }
+        try store.close()
+      }
+    }
   }
 
   // MARK: Inside

@@ -22,6 +22,10 @@ public struct ReplicaOptions: Sendable {
   /// snapshot of it is put into the log. Without this, opening it throws `.notAReplica`.
   public var startsLog = false
 
+  /// How much may wait in the outbox while the log is away; a write that would make it more throws
+  /// `.outboxFull`.
+  public var outboxLimit = OutboxLimit()
+
   /// The default options.
   public init() {}
 }

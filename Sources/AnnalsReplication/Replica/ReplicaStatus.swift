@@ -12,6 +12,8 @@ public struct ReplicaStatus: Sendable {
   public var failure: ReplicationError?
   /// Why the log could not be reached when it was last tried; nil if it could.
   public var outage: String?
+  /// What waits in its outbox for the log, as far as this process has seen.
+  public var outbox = OutboxStatus()
 
   /// How many records it knows of that are not in its file.
   public var lag: UInt64 { newestKnown > sequence ? newestKnown - sequence : 0 }
