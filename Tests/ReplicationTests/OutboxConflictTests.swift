@@ -128,10 +128,33 @@ import Testing
     #expect(try titles(world.replicas[0].store.snapshot()) == ["fog", "theirs"])
   }
 
+  @Test func aTakenKeyIsOneObjectByAPolicy() async throws {
+    for policy in [MergePolicy.storedWins, .ownWins] {
+      let (world, note) = try await twoReplicas()
+      let replica = world.replicas[0]
+      let made = try await replica.write(offline: .outboxFirst) { tx in
+        try tx.insert(Folder(name: "box"))
+      }.value
+      try await replica.write(offline: .outboxFirst) { tx in
+        try tx.update(note) { $0.folder = Reference(made) }
+      }
+      let theirs = try await world.replicas[1].write { tx in try tx.insert(Folder(name: "box")) }
+      let item = try #require(try await replica.sendOutbox().conflicted)
+      try await replica.retry(item, merging: policy)
+      // What is shown has one folder, too, and the note is in it.
+      let pending = try await replica.snapshot(including: .outbox)
+      #expect(try pending.objects(of: Folder.self).map(\.value.size) == [1])
+      #expect(try await replica.sendOutbox().sent.count == 2)
+      try await world.expectEqual()
+      #expect(replica.currentID(of: made.objectID) == theirs.objectID)
+      #expect(try replica.store.snapshot().objects(of: Folder.self).map(\.value.size) == [1])
+    }
+  }
+
   @Test func aTakenKeyIsHandedOver() async throws {
     let (world, note) = try await twoReplicas()
     let replica = world.replicas[0]
-    try await replica.write(merging: .ownWins, offline: .outboxFirst) { tx in
+    try await replica.write(offline: .outboxFirst) { tx in
       let made = try tx.insert(Folder(name: "box"))
       try tx.update(note) { $0.folder = Reference(made) }
     }

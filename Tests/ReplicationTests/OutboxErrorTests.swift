@@ -154,6 +154,40 @@ import Testing
     #expect(replica.status.outbox.count == 0)
   }
 
+  /// The replica's file is made anew from the log, and its history is dropped; the outbox needs
+  /// neither.
+  @Test func anOutboxOutlivesItsFile() async throws {
+    for prunes in [false, true] {
+      let (world, note) = try await twoReplicas()
+      let first = try await world.replicas[0].write(merging: .ownWins, offline: .outboxFirst) {
+        tx in
+        try tx.update(note) { $0.title = "ours" }
+        return try tx.insert(Note(title: "new"))
+      }
+      #expect(first.item != nil)
+      for count in 2..<5 {
+        try await world.replicas[1].write { tx in
+          try tx.update(note) { ($0.count, $0.title) = (count, "theirs") }
+        }
+      }
+      if prunes {
+        try await world.replicas[0].catchUp()
+        let store = world.replicas[0].store
+        try store.prune(try store.prunePlan(before: store.token))
+      }
+      try await world.replicas[0].close()
+      if !prunes { try world.places[0].fileSystem.remove(world.places[0].path) }
+      world.replicas[0] = try await world.open(0, options)
+      #expect(
+        try await titles(world.replicas[0].snapshot(including: .outbox)) == ["ours", "new"])
+      let report = try await world.replicas[0].sendOutbox()
+      #expect(report.sent.first?.conflicts.map(\.property) == ["title"])
+      try await world.expectEqual()
+      let values = try world.replicas[1].store.snapshot().objects(of: Note.self).map(\.value)
+      #expect(values.map(\.title) == ["ours", "new"] && values[0].count == 4)
+    }
+  }
+
   /// Two processes have the replica's file open, and one outbox.
   @Test func anOutboxOpenedTwice() async throws {
     let world = ReplicaWorld(2)

@@ -219,4 +219,39 @@ extension ReplicaWrite {
     #expect(try titles(world.replicas[1].store.snapshot()) == ["0", "1", "2", "3", "4"])
     for replica in world.replicas { try await replica.close() }
   }
+
+  /// Many drafts on a disk, in the order in which they were written.
+  @Test func aLongTunnel() async throws {
+    let count = isLong ? 1_000 : 50
+    let folder = try TemporaryFolder()
+    let log = InMemorySharedLog()
+    let replica = try await Replica.open(
+      path: folder.path("r.annals"), records: Folder.self, Note.self, log: log,
+      options: ReplicaWorld.impatient)
+    let clock = ContinuousClock()
+    var times: [Duration] = []
+    times.append(
+      try await clock.measure {
+        for index in 0..<count {
+          try await replica.write(offline: .outboxFirst) { tx in
+            _ = try tx.insert(Note(title: "\(index)", count: index))
+          }
+        }
+      })
+    try await replica.close()
+    let again = try await Replica.open(
+      path: folder.path("r.annals"), records: Folder.self, Note.self, log: log,
+      options: ReplicaWorld.impatient)
+    times.append(
+      try await clock.measure {
+        let snapshot = try await again.snapshot(including: .outbox)
+        #expect(try snapshot.count(of: Note.self) == count)
+      })
+    times.append(try await clock.measure { try await again.sendOutbox() })
+    let found = try again.store.snapshot().objects(of: Note.self).map(\.value.count)
+    #expect(found == Array(0..<count))
+    try await again.close()
+    let texts = times.map { "\($0 / count)" }.joined(separator: ", ")
+    print("\(count) drafts, each: waits, shown, sent in \(texts)")
+  }
 }

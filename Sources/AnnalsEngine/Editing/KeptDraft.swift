@@ -147,7 +147,7 @@ extension StoreWriter {
       let version = pending.version
       let number = min(max(kept.base, version.view.base), version.head.number)
       var replay = KeptDraftReplay(kept, on: pending, after: moves, keepsRows: keepsRows)
-      var draft = try replay.draft(origin, number, DeleteRules(version.state.schema))
+      var draft = try replay.draft(origin, number, CommitRules(version.state.schema))
       let preconditions = Preconditions(
         basedOn: Token(store: version.store, number: number, opening: 0), policy: policy)
       var stage = try pass(&draft, if: preconditions, nil, on: version, merges: true)

@@ -5,14 +5,15 @@ import AnnalsState
 /// knew as they were.
 ///
 /// What the merge compares then is what the draft knew, and no more: whatever else has changed
-/// since is none of its business. Objects that a delete rule would reach and that the draft did not
-/// know are left out of its state, so that the merge finds them as made by others.
+/// since is none of its business. Objects that the draft did not know are left out of its state
+/// where a delete rule would reach them, or they have a unique key that the draft gives to one of
+/// its own: so the merge finds them as made by others.
 struct KeptDraftReplay {
   private let kept: KeptDraft
   private let pending: PendingState
   private let moves: ObjectMoves
   private let keepsRows: Bool
-  /// The objects that others have made and that delete rules would reach.
+  /// The objects that others have made, and that are left out.
   private var hidden: Set<ObjectReference> = []
   /// The objects that the draft knew, by their present ids.
   private var known: Set<ObjectReference> = []
@@ -44,17 +45,42 @@ struct KeptDraftReplay {
 
   /// The draft.
   mutating func draft(
-    _ origin: TransactionOrigin, _ number: Int64, _ rules: DeleteRules
+    _ origin: TransactionOrigin, _ number: Int64, _ rules: CommitRules
   ) throws -> Draft {
     while true {
       let draft = try make(origin, number)
-      if rules.isEmpty || draft.deletions.isEmpty { return draft }
-      var trial = draft
-      let reached = Set(try trial.apply(rules, denies: false).map(\.object))
-      let foreign = reached.subtracting(known).subtracting(draft.touched.list)
+      let foreign = try objectsReached(by: draft, rules.deletes)
+        .union(holders(ofKeysIn: draft, rules.derivations))
       if foreign.isEmpty { return draft }
       hidden.formUnion(foreign)
     }
+  }
+
+  /// The objects of others that delete rules would reach.
+  private func objectsReached(
+    by draft: Draft, _ rules: DeleteRules
+  ) throws -> Set<ObjectReference> {
+    if rules.isEmpty || draft.deletions.isEmpty { return [] }
+    var trial = draft
+    let reached = Set(try trial.apply(rules, denies: false).map(\.object))
+    return reached.subtracting(known).subtracting(draft.touched.list)
+  }
+
+  /// The objects of others that have unique keys which the draft gives to its own.
+  private func holders(
+    ofKeysIn draft: Draft, _ derivations: Derivations
+  ) throws -> Set<ObjectReference> {
+    var trial = draft
+    try trial.derive(derivations)
+    let own = Set(draft.touched.list)
+    var holders: Set<ObjectReference> = []
+    for violation in try trial.collisions() {
+      let rows = [violation.row, violation.otherRow ?? violation.row]
+      let pair = rows.map { ObjectReference(entity: violation.entity, row: $0) }
+      guard pair.contains(where: own.contains) else { continue }
+      holders.formUnion(pair.filter { !own.contains($0) })
+    }
+    return holders
   }
 
   private mutating func make(_ origin: TransactionOrigin, _ number: Int64) throws -> Draft {
