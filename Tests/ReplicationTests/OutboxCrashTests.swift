@@ -63,6 +63,36 @@ import Testing
     }
   }
 
+  /// The file was made anew from a snapshot without the history in which the draft would be.
+  @Test func aDraftWhoseFateIsNotKnownIsHandedOver() async throws {
+    for retries in [false, true] {
+      let world = ReplicaWorld(2)
+      let link = Link(world.log)
+      let lost = try await world.open(0, ReplicaWorld.impatient, over: link)
+      let other = try await world.open(1, ReplicaWorld.impatient)
+      try await lost.write(offline: .outboxFirst) { tx in _ = try tx.insert(Note(title: "n")) }
+      link.breakNext(.endAfterAppending)
+      #expect(await replicationError { try await lost.sendOutbox() }?.code == .refused)
+      try await other.catchUp()
+      try await other.write { tx in _ = try tx.insert(Note(title: "theirs")) }
+      try other.store.prune(try other.store.prunePlan(before: other.store.token))
+      try await other.putSnapshot()
+      try await world.log.trim(before: world.log.contents.last)
+      try world.places[0].fileSystem.remove(world.places[0].path)
+      let again = try await world.open(0, ReplicaWorld.impatient)
+      let item = try #require(try await again.sendOutbox().conflicted)
+      #expect(item.conflict?.code == .pruned)
+      if retries {
+        try await again.retry(item, merging: nil)
+        #expect(try await again.sendOutbox().sent.count == 1)
+      } else {
+        #expect(try await again.discard(item) == nil)
+      }
+      let found = try titles(again.store.snapshot()).filter { $0 == "n" }
+      #expect(found.count == (retries ? 2 : 1) && again.status.outbox.count == 0)
+    }
+  }
+
   private static let path = "/replica.annals"
 
   private func open(_ files: FaultyFileSystem, _ log: InMemorySharedLog) async throws -> Replica {

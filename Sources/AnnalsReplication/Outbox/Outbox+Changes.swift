@@ -98,13 +98,18 @@ extension Outbox {
     }
   }
 
-  /// Has a draft wait again, with another policy.
-  func retry(_ item: OutboxItem, _ policy: MergePolicy?) throws {
+  /// Has a draft wait again, with another policy. With `forgetsOffer`, it is not looked for any
+  /// more where it was offered.
+  func retry(_ item: OutboxItem, _ policy: MergePolicy?, forgetsOffer: Bool) throws {
     try change("retry") { tx, _ in
       guard try tx.object(item.object) != nil else { throw Changed() }
       try tx.update(item.object, ["conflict": .null, "policy": Value(policy?.rawValue)])
+      if forgetsOffer { try tx.update(item.object, ["offered": .null, "offeredMoves": .null]) }
     } then: { listing in
-      listing.edit(item.id) { ($0.conflict, $0.policy) = (nil, policy) }
+      listing.edit(item.id) { item in
+        (item.conflict, item.policy) = (nil, policy)
+        if forgetsOffer { (item.offered, item.offeredMoves) = (nil, nil) }
+      }
     }
   }
 

@@ -39,10 +39,13 @@ extension Replica {
   }
 
   /// Has a draft in conflict wait again, to be merged by this policy from now on; `sendOutbox()`
-  /// sends it. Throws `.noSuchDraft` if it has left the outbox, and as opening the outbox does.
+  /// sends it. If it was not known whether the log had taken it (`.pruned`), this says that it had
+  /// not. Throws `.noSuchDraft` if it has left the outbox, and as opening the outbox does.
   public func retry(_ item: OutboxItem, merging policy: MergePolicy?) async throws {
     _ = try await deciding(about: item) { outbox, item, _ in
-      try await self.blocking { try outbox.retry(item, policy) }
+      // Else it is still looked for where it was offered.
+      let isUnknown = (item.offered ?? .max) <= self.store.base.number
+      try await self.blocking { try outbox.retry(item, policy, forgetsOffer: isUnknown) }
       return nil
     }
     startSending()

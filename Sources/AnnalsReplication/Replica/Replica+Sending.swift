@@ -193,6 +193,7 @@ extension Replica {
       // If that fails, the next time will do.
       try? outbox.tidy()
     }
+    if outbox.listing.items.isEmpty { content.withLock { $0.chain = nil } }
   }
 
   private func sent(
