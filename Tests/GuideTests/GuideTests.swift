@@ -11,7 +11,7 @@ import Testing
   static let articles = [
     "GettingStarted", "RecordsAndSchemas", "QueriesAndLiveViews", "Timelines", "ReadingThePast",
     "SeveralProcesses", "Servers", "TestingInMemory", "ImportAndExport", "Errors",
-    "EditingContexts", "Migrations", "Replicas", "Shipping",
+    "EditingContexts", "Migrations", "Replicas", "Offline", "Shipping",
   ]
 
   @Test(arguments: articles) func everyBlockIsCompiledAndRun(_ article: String) throws {

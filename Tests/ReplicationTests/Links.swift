@@ -22,6 +22,13 @@ final class Link: SharedLog {
   /// How many pieces are given, and then none; and how many were asked for.
   let pieces = Locked<(rest: Int, count: Int)>((.max, 0))
   private let late = Locked<(record: SharedRecord, last: SharedLogEnd)?>(nil)
+  private let away = Locked<Bool>(false)
+
+  /// Whether the log cannot be reached this way.
+  var isAway: Bool {
+    get { away.withLock { $0 } }
+    set { away.withLock { $0 = newValue } }
+  }
 
   init(_ log: InMemorySharedLog) { self.log = log }
 
@@ -62,6 +69,7 @@ final class Link: SharedLog {
   }
 
   private func passSilence() throws(SharedLogError) {
+    if isAway { throw .unavailable("the way is cut") }
     let isSilent = silences.withLock { count in
       defer { count = max(count - 1, 0) }
       return count > 0

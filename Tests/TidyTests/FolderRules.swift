@@ -29,7 +29,9 @@ enum FolderRules {
     "AnnalsModel": ["", "Conditions", "Schema", "Transactions", "Timelines", "Lists"],
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Timelines", "Lists"],
     "AnnalsJetStream": ["Options", "Connection", "Stream", ""],
-    "AnnalsReplication": ["Digests", "Errors", "Log", "Transactions", "Branches", "Replica"],
+    "AnnalsReplication": [
+      "Digests", "Errors", "Log", "Transactions", "Branches", "Outbox", "Replica",
+    ],
     "AnnalsSalvage": ["Reading", ""],
     "AnnalsShipping": ["Folder", "Shipping", "Restoring", ""],
     "AnnalsUpgrade": [""],

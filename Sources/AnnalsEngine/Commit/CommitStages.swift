@@ -100,19 +100,22 @@ extension StoreWriter {
   }
 
   /// The stages before the transaction is appended. Its records are in the log, uncommitted, or
-  /// without `pending` in memory.
+  /// without `pending` in memory. `target` is the newest version if it is nil, or that with other
+  /// drafts over it; with `merges`, the draft is one of another state even if its number is the
+  /// newest.
   func pass(
-    _ draft: inout Draft, if preconditions: Preconditions, _ pending: PendingLargeValues?
+    _ draft: inout Draft, if preconditions: Preconditions, _ pending: PendingLargeValues?,
+    on target: StoreVersion? = nil, merges: Bool = false
   ) throws -> ChangeStage {
     let number = head.newestPosition.number
-    let isNewest = draft.number == number
+    let isNewest = draft.number == number && !merges
     var rules = rules(of: draft)
     if isNewest, !draft.deletions.isEmpty { _ = try draft.apply(rules.deletes) }
     if !preconditions.isEmpty, isNewest || preconditions.policy != nil {
-      try preconditions.check(after: draft, on: newest)
+      try preconditions.check(after: draft, on: target ?? newest)
     }
     if !isNewest {
-      try merge(&draft, if: preconditions, by: rules)
+      try merge(&draft, into: target ?? newest, if: preconditions, by: rules)
       rules = self.rules(of: draft)
     }
     draft.dropPassingItems()

@@ -16,12 +16,12 @@ extension Preconditions {
 }
 
 extension StoreWriter {
-  /// Merges the draft into the newest state by the policy; without one, it is refused if both sides
-  /// changed one property.
+  /// Merges the draft into the newest state, which `version` has, by the policy; without one, it is
+  /// refused if both sides changed one property.
   func merge(
-    _ draft: inout Draft, if preconditions: Preconditions, by rules: CommitRules
+    _ draft: inout Draft, into version: StoreVersion, if preconditions: Preconditions,
+    by rules: CommitRules
   ) throws {
-    let version = newest
     // What is unique may be derived, and so decide with which objects new ones are united.
     try draft.derive(rules.derivations)
     let basis = MergeBasis(

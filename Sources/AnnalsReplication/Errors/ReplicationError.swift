@@ -49,6 +49,12 @@ public struct ReplicationError: Error, Sendable {
     public static let tooLarge = Code("tooLarge")
     /// The log refuses the request.
     public static let refused = Code("refused")
+    /// The outbox holds as much as it may. Nothing was recorded.
+    public static let outboxFull = Code("outboxFull")
+    /// The file beside the replica's is no outbox.
+    public static let notAnOutbox = Code("notAnOutbox")
+    /// The draft is not in the outbox: it was sent, or discarded.
+    public static let noSuchDraft = Code("noSuchDraft")
     /// The replica is closed.
     public static let closed = Code("closed")
   }

@@ -48,9 +48,17 @@ extension Replica {
   }
 
   private func erase(_ erasure: Erasure, _ author: String?) async throws -> Token {
-    let commit = try await submit { writer in
-      let (proposed, whole) = try writer.propose(erasing: erasure, author: author)
-      return (whole, proposed)
+    let commit: Commit<Erasure>
+    do {
+      commit = try await submit { writer in
+        let (proposed, whole) = try writer.propose(erasing: erasure, author: author)
+        return (whole, proposed)
+      }
+    } catch let error as ReplicationError where error.code == .unavailable {
+      throw ReplicationError(
+        .unavailable,
+        "\(error.message). An erasure needs the log, and never waits in the outbox: erase again "
+          + "when it can be reached")
     }
     let whole = commit.value
     if whole.targets != erasure.targets {

@@ -130,6 +130,7 @@ extension Replica {
       startFollowing()
       startPulse()
     }
+    await resumeOutbox()
   }
 
   /// Throws `.notAReplica` for a store with a history of its own, unless the log began with it, or

@@ -117,13 +117,14 @@ extension Replica {
 extension Replica {
   /// Proposes a transaction, publishes it, and applies it; again where others were faster.
   /// `propose` runs for the holder of the writer's turn; without a transaction there is nothing to
-  /// record.
+  /// record. Tries as long as `patience` says; nil for the options' deadline.
   func submit<Value: Sendable>(
+    _ patience: Retries? = nil,
     _ propose: @escaping @Sendable (StoreWriter) throws -> (Value, ProposedTransaction?)
   ) async throws -> Commit<Value> {
     try requireOpen()
     return try await turn.run {
-      var retries = Retries(options, environment)
+      var retries = patience ?? Retries(options, environment)
       // Whether this state is as new as the call.
       var isCurrent = false
       while true {
@@ -174,7 +175,7 @@ extension Replica {
 
   /// Publishes a transaction, and applies it. Returns the position after it; nil if others were
   /// faster, whose transactions are then in the file.
-  private func offer(
+  func offer(
     _ transaction: PortableTransaction, after place: ReplicaPlace, _ retries: inout Retries
   ) async throws -> Token? {
     switch try await publish(transaction, after: place.end, &retries) {

@@ -45,6 +45,14 @@ public final class Replica: Sendable {
     var leftBranches: [LeftBranch] = []
     var follower: Task<Void, Never>?
     var pulse: Task<Void, Never>?
+    /// The drafts that wait, once somebody has asked for them.
+    var outbox: Outbox?
+    /// Why the outbox could not be opened, or what it could not send.
+    var outboxFailure: (any Error)?
+    /// The newest state with the drafts, as it was made last.
+    var chain: PendingChain?
+    /// Sends what waits.
+    var sender: Task<Void, Never>?
   }
 
   init(
@@ -59,7 +67,7 @@ public final class Replica: Sendable {
   }
 
   deinit {
-    let tasks = content.withLock { [$0.follower, $0.pulse] }
+    let tasks = content.withLock { [$0.follower, $0.sender, $0.pulse] }
     for task in tasks { task?.cancel() }
   }
 
@@ -71,22 +79,31 @@ public final class Replica: Sendable {
       ReplicaStatus(
         token: token, sequence: content.place.sequence,
         newestKnown: max(content.newestKnown, content.place.sequence), failure: content.failure,
-        outage: outage, restored: content.restored,
-        leftBranches: content.leftBranches)
+        outage: outage, restored: content.restored, leftBranches: content.leftBranches,
+        outbox: OutboxStatus(content.outbox?.listing, content.outboxFailure))
     }
   }
 
   /// Ends following, waits for the write under way, and closes the store. Safe to call again.
   /// Throws as `Store.close()`.
   public func close() async throws {
-    let (follower, pulse) = content.withLock { content in
+    let tasks = content.withLock { content in
       content.isClosed = true
-      return (content.follower.take(), content.pulse.take())
+      // It may wait for an answer, and holds nothing.
+      content.pulse.take()?.cancel()
+      return [content.follower.take(), content.sender.take()]
     }
-    pulse?.cancel()
-    follower?.cancel()
-    await follower?.value
-    try await turn.run { try await blocking { [store] in try store.close() } }
+    for task in tasks {
+      task?.cancel()
+      await task?.value
+    }
+    let outbox = content.withLock { $0.outbox }
+    try await turn.run {
+      try await blocking { [store] in
+        defer { try? outbox?.store.close() }
+        try store.close()
+      }
+    }
   }
 
   // MARK: Inside

@@ -35,6 +35,10 @@ public struct ReplicaOptions: Sendable {
   /// will be; on any thread.
   public var snapshotProgress: (@Sendable (_ done: Int, _ count: Int) -> Void)?
 
+  /// How much may wait in the outbox while the log is away; a write that would make it more throws
+  /// `.outboxFull`.
+  public var outboxLimit = OutboxLimit()
+
   /// The default options.
   public init() {}
 }

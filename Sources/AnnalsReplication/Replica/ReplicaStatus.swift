@@ -17,6 +17,8 @@ public struct ReplicaStatus: Sendable {
   /// Files beside the replica's with transactions that the log does not have, the oldest first:
   /// kept with `BranchPolicy.keepBeside`, and there when the replica was opened.
   public var leftBranches: [LeftBranch] = []
+  /// What waits in its outbox for the log, as far as this process has seen.
+  public var outbox = OutboxStatus()
 
   /// How many records it knows of that are not in its file.
   public var lag: UInt64 { newestKnown > sequence ? newestKnown - sequence : 0 }
