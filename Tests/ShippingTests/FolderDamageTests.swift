@@ -182,6 +182,61 @@ import Testing
     #expect(try shipped.check("whole again") == nil)
   }
 
+  /// If the newest base is damaged, older moments come from the one before.
+  @Test func aDamagedNewestBase() throws {
+    let shipped = try Shipped()
+    let lab = shipped.lab
+    let store = try lab.store()
+    try store.compact()
+    try store.note("later")
+    #expect(try lab.ship().newBase == .rewritten)
+    let newest = try #require(lab.names.last)
+    try lab.disk.flip(1, at: 12_400, of: newest)
+    let error = #expect(throws: AnnalsError.self) { try lab.restored() }
+    let last = try #require(shipped.heads.last)
+    #expect(error?.code == .damaged, "\(error as Any)")
+    #expect(error?.message.contains("restored without it is \(last):") == true)
+    for number in shipped.states.indices {
+      try lab.restoring(at: Int64(number)) { restored, report in
+        #expect(report.base == 1 && report.problems.count == 1)
+        let found = try canonical(restored, at: Int64(number))
+        #expect(found == shipped.states[number])
+      }
+    }
+    let beyond = #expect(throws: AnnalsError.self) { try lab.restored(at: last + 1) }
+    #expect(beyond?.code == .damaged, "\(beyond as Any)")
+  }
+
+  /// Headers that somebody made up, with right checksums, cost nothing and mislead nobody.
+  @Test func madeUpHeaders() throws {
+    let shipped = try Shipped()
+    let bytes = try shipped.file(2)
+    let name = try #require(ShippedName(shipped.name(2)))
+    let header = try SegmentHeader(bytes, of: name)
+    let great = UInt64(1) << 61
+    let changes: [(inout SegmentHeader) -> Void] = [
+      { $0.end = great }, { $0.start = great },
+      {
+        $0.end = great; $0.start = great - 8
+      },
+      { $0.head = 1 << 61 }, { $0.head += 1 }, { $0.headBefore -= 1 }, { $0.lastFrame = great },
+      { $0.lastFrame = $0.start }, { $0.previousChecksum ^= 1 }, { $0.lastChecksum ^= 1 },
+      { $0.start = 0 }, { $0.end = $0.start }, { $0.end -= 8 }, { $0.start += 8 },
+      { $0.name.base = 7 }, { $0.name.generation = 0 },
+    ]
+    for (index, change) in changes.enumerated() {
+      var changed = header
+      change(&changed)
+      try shipped.lab.disk.put(changed.encode() + bytes.dropFirst(128), at: shipped.names[2])
+      let error = try shipped.check("change \(index)", every: false)
+      #expect(error != nil || changed.lastFrame == header.start, "change \(index)")
+      // Nor does the next pass trust it, where it is the last.
+      let store = try shipped.lab.store()
+      try store.close()
+      _ = try ShippedStore(in: shipped.lab.folder)
+    }
+  }
+
   @Test func filesOfOthers() throws {
     let shipped = try Shipped()
     let disk = shipped.lab.disk

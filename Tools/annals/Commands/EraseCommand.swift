@@ -13,8 +13,8 @@ struct EraseCommand: RewritingCommand {
       terminal it erases nothing unless --yes is given.
 
       It is effective once no process has the old file open. It does not reach copies, backups, \
-      exports, the blocks that the old file leaves on the disk, metadata of transactions (their \
-      messages), and names of authors and contexts.
+      shipping folders (annals ship --forget-erased), exports, the blocks that the old file leaves \
+      on the disk, metadata of transactions (their messages), and names of authors and contexts.
       """)
 
   @Argument(help: "The store.", completion: .file()) var file: String
