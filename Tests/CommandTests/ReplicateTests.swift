@@ -152,6 +152,51 @@ import Testing
     #expect(state.output.contains("problem   the log has another record 5 than the file"))
   }
 
+  /// The log was restored from before what a file has, and others have written since.
+  @Test func `a branch that lost`() async throws {
+    let folder = try CommandFolder()
+    let log = try await log(folder, "a", 2)
+    _ = try replicate(folder, "b", log)
+    let older = log.contents
+    for (file, title) in [("a", "lost"), ("b", "won")] {
+      log.restore(older)
+      var own = options(follows: false)
+      own.restoresTail = false
+      let writer = try await Replica.open(
+        path: folder.file(file), schema: Schema(), log: log, options: own)
+      try await writer.write { tx in _ = try tx.insert(Post(title: title)) }
+      try await writer.close()
+    }
+    let refused = try replicate(folder, "a", log)
+    #expect(refused.status == .foundProblems && refused.errors.contains("With --keep-branch"))
+    let run = try replicate(folder, "a", log, { $0.onBranch = .keepBeside })
+    #expect(run.status == .done, "\(run)")
+    let line = try #require(run.output.split(separator: "\n").first { $0.contains(".branch-") })
+    #expect(line.contains(" has transactions 4 to 4, which the log does not have"))
+    let left = try #require(line.split(separator: " ").first)
+    #expect(folder.run("state", String(left)).output.contains("lost"))
+    #expect(folder.run("state", "@a").output == folder.run("state", "@b").output)
+  }
+
+  @Test func `drafts that wait`() async throws {
+    let folder = try CommandFolder()
+    let log = try await log(folder, "a", 1)
+    let writer = try await Replica.open(
+      path: folder.file("a"), schema: Schema(), log: log, options: options(follows: false))
+    log.isReachable = false
+    _ = try await writer.write(offline: .outboxFirst) { tx in
+      _ = try tx.insert(Post(title: "later"))
+    }
+    try await writer.close()
+    log.isReachable = true
+    let text = try status(folder, "a", log).output
+    #expect(text.contains("\noutbox    1 draft, "), "\(text)")
+    #expect(try status(folder, "a", log, .jsonl).output.contains(#""waiting":1,"conflicts":0"#))
+    #expect(try replicate(folder, "a", log).status == .done)
+    #expect(try status(folder, "a", log).output.contains("\noutbox    empty"))
+    #expect(folder.run("state", "@a").output.contains("later"))
+  }
+
   @Test func `a log that cannot be reached`() async throws {
     let folder = try CommandFolder()
     let log = try await log(folder, "a", 1)

@@ -54,9 +54,9 @@ public struct OutboxStatus: Sendable {
   /// An outbox that is not there.
   init() {}
 
-  init(_ listing: Outbox.Listing?, _ failure: (any Error)?) {
+  /// That of an outbox with these drafts.
+  init(_ items: [OutboxItem], _ failure: (any Error)? = nil) {
     self.failure = failure
-    guard let items = listing?.items else { return }
     count = items.count
     conflictCount = items.count { $0.conflict != nil }
     byteCount = items.reduce(0) { $0 + $1.byteCount }

@@ -80,7 +80,7 @@ public final class Replica: Sendable {
         token: token, sequence: content.place.sequence,
         newestKnown: max(content.newestKnown, content.place.sequence), failure: content.failure,
         outage: outage, restored: content.restored, leftBranches: content.leftBranches,
-        outbox: OutboxStatus(content.outbox?.listing, content.outboxFailure))
+        outbox: OutboxStatus(content.outbox?.listing.items ?? [], content.outboxFailure))
     }
   }
 

@@ -2,6 +2,7 @@ import Annals
 import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
+import AnnalsStorage
 
 /// How a replica's file and its log stand to each other, found without writing to either.
 public struct ReplicaSurvey: Sendable {
@@ -27,6 +28,8 @@ public struct ReplicaSurvey: Sendable {
   /// The sequence of the newest record that is in the file; nil if its newest transaction did not
   /// come from a log.
   public var sequence: UInt64?
+  /// What waits in the outbox beside the file; nil if there is none.
+  public var outbox: OutboxStatus?
   /// What the log has; nil if none was asked.
   public var log: LogState?
 
@@ -44,6 +47,7 @@ public struct ReplicaSurvey: Sendable {
     token = version.token
     var place = version.head.number == 0 ? version.origin : try version.newestPlace()
     sequence = place?.sequence
+    outbox = try ReplicaSurvey.outbox(beside: store)
     guard let log else { return }
     let snapshots = try await log.objects(beginning: SnapshotDetails.prefix)
       .compactMap { object in SnapshotDetails(object).map { (object, $0) } }
@@ -64,5 +68,21 @@ public struct ReplicaSurvey: Sendable {
       state.snapshotLength = newest.0.length
     }
     self.log = state
+  }
+
+  /// Reads the outbox beside a store; nil if there is none.
+  private static func outbox(beside store: Store) throws -> OutboxStatus? {
+    let log = store.writer.log
+    let location = StoreLocation(fileSystem: log.fileSystem, path: log.path + Outbox.suffix)
+    let isThere = try AnnalsError.translating {
+      try location.fileSystem.identity(of: location.path) != nil
+    }
+    guard isThere else { return nil }
+    let outbox = try Store(location, creates: false, options: .readOnly)
+    defer { try? outbox.close() }
+    let snapshot = outbox.snapshot()
+    guard snapshot.schema.entity(named: "Draft") != nil else { return OutboxStatus([]) }
+    let found = try snapshot.objects(of: "Draft", properties: OutboxSchema.listed)
+    return OutboxStatus(found.compactMap { OutboxItem($0) })
   }
 }

@@ -37,6 +37,12 @@ struct ReplicateCommand: FileCommand {
   var copies: Int?
   @Flag(help: "Let an empty log begin with FILE, a store of its own until now.")
   var startLog = false
+  @Flag(
+    help: """
+      If the log has other transactions than FILE: keep FILE beside under another name, and go on \
+      with the log's history.
+      """)
+  var keepBranch = false
   @Flag(help: "Also put a snapshot of FILE into the log: new replicas start from it.")
   var snapshot = false
   @Option(
@@ -52,7 +58,9 @@ struct ReplicateCommand: FileCommand {
     guard words.count == 1 || words.count == 2 && words[0] == "status" else {
       throw ValidationError("one FILE, or status and a FILE")
     }
-    let isPlain = !once && !create && copies == nil && !startLog && !snapshot && deadline == nil
+    let isPlain =
+      !once && !create && copies == nil && !startLog && !keepBranch && !snapshot
+      && deadline == nil
     guard isPlain || !isStatus else { throw ValidationError("status takes no such option") }
     guard [nil, 1, 3, 5].contains(copies) else { throw ValidationError("--copies is 1, 3 or 5") }
     guard copies == nil || create else { throw ValidationError("--copies is for --create") }
@@ -75,6 +83,7 @@ struct ReplicateCommand: FileCommand {
     if let deadline { options.deadline = .seconds(deadline) }
     options.follows = !once
     options.startsLog = startLog
+    if keepBranch { options.onBranch = .keepBeside }
     let makes = create ? copies ?? 1 : nil
     let following = Following(
       path: file, log: address.text, options: options, putsSnapshot: snapshot, format: format)

@@ -56,9 +56,19 @@ struct Following {
   }
 
   private func follow(_ replica: Replica, _ console: Console) throws -> ExitStatus {
-    if !options.follows { try Following.waiting { _ = try await replica.catchUp() } }
+    if !options.follows {
+      try Following.waiting {
+        try await replica.catchUp()
+        try await replica.sendOutbox()
+      }
+    }
     var shown = replica.status
     try write(Event("open", shown, "replica of \(shown.token.store)"), console)
+    for branch in shown.leftBranches {
+      let numbers = "\(branch.numbers.lowerBound) to \(branch.numbers.upperBound)"
+      let text = "\(branch.path) has transactions \(numbers), which the log does not have"
+      try write(Event("branch", shown, text), console)
+    }
     if let outage = shown.outage { try write(Event("away", shown, away(outage)), console) }
     if putsSnapshot {
       let token = try Following.waiting { try await replica.putSnapshot() }
@@ -68,15 +78,7 @@ struct Following {
     while options.follows {
       let isOver = ended.wait(timeout: .now() + interval) == .success
       let status = replica.status
-      if status.outage != shown.outage {
-        let text = status.outage.map(away) ?? "the log is reached again"
-        try write(Event(status.outage == nil ? "back" : "away", status, text), console)
-      }
-      if status.token.number != shown.token.number {
-        let count = status.token.number - shown.token.number
-        let text = "applied \(Numerals.counted(count, "transaction"))"
-        try write(Event("applied", status, text), console)
-      }
+      for event in changes(from: shown, to: status, console) { try write(event, console) }
       shown = status
       if let failure = status.failure {
         console.report(Following.message(failure, path))
@@ -85,6 +87,32 @@ struct Following {
       if isOver { break }
     }
     return .done
+  }
+
+  /// What happened between two looks.
+  private func changes(
+    from old: ReplicaStatus, to new: ReplicaStatus, _ console: Console
+  ) -> [Event] {
+    var events: [Event] = []
+    if new.outage != old.outage {
+      let text = new.outage.map(away) ?? "the log is reached again"
+      events.append(Event(new.outage == nil ? "back" : "away", new, text))
+    }
+    if let restored = new.restored, restored.count != old.restored?.count {
+      let count = restored.count - (old.restored?.count ?? 0)
+      let text =
+        "gave \(Numerals.counted(count, "transaction")) back to the log, which had lost them"
+      events.append(Event("restored", new, text))
+    }
+    if new.token.number != old.token.number {
+      let count = new.token.number - old.token.number
+      events.append(Event("applied", new, "applied \(Numerals.counted(count, "transaction"))"))
+    }
+    let (was, becomes) = (old.outbox, new.outbox)
+    if was.count != becomes.count || was.conflictCount != becomes.conflictCount {
+      events.append(Event("outbox", new, "outbox: \(SurveyText.text(becomes, console))"))
+    }
+    return events
   }
 
   private func away(_ reason: String) -> String {
@@ -132,6 +160,7 @@ struct Following {
   /// An error as the command says it.
   private static func message(_ error: ReplicationError, _ path: String) -> String {
     let text = error.message.replacing("set `startsLog`", with: "say --start-log")
+      .replacing("Opened with `onBranch` set to keep it beside", with: "With --keep-branch")
     return "\(path): \(text)."
   }
 

@@ -58,7 +58,24 @@ struct SurveyText {
     if let lag = survey.lag, fault == nil {
       try output.line("lag       \(Numerals.counted(lag, "transaction"))")
     }
+    if let outbox = survey.outbox {
+      try output.line("outbox    \(SurveyText.text(outbox, console))")
+    }
     if let fault { try output.line("problem   \(fault)", .deleted) }
+  }
+
+  /// `3 drafts, 1 in conflict, 1.2 kB, the oldest of 2 h ago`.
+  static func text(_ outbox: OutboxStatus, _ console: Console) -> String {
+    if outbox.count == 0 { return "empty" }
+    let conflicts =
+      outbox.conflictCount > 0 ? ", \(Numerals.grouped(outbox.conflictCount)) in conflict" : ""
+    let size = Numerals.size(outbox.byteCount)
+    let age = outbox.oldest.map { oldest in
+      let now = console.now().microseconds
+      let length = Double(now - Timestamp(oldest).microseconds) / 1e6
+      return ", the oldest of \(Numerals.length(length)) ago"
+    }
+    return "\(Numerals.counted(outbox.count, "draft"))\(conflicts), \(size)\(age ?? "")"
   }
 
   func writeLine(_ console: Console) throws {
@@ -73,6 +90,14 @@ struct SurveyText {
       if let snapshot = state.snapshot { json.member("snapshot", snapshot.number) }
       if let length = state.snapshotLength {
         json.member("snapshotBytes", Int64(clamping: length))
+      }
+    }
+    if let outbox = survey.outbox {
+      json.member("waiting", Int64(outbox.count))
+      json.member("conflicts", Int64(outbox.conflictCount))
+      json.member("waitingBytes", Int64(outbox.byteCount))
+      if let oldest = outbox.oldest {
+        json.member("oldest", .date(Timestamp(oldest)), as: .date)
       }
     }
     if let lag = survey.lag { json.member("lag", Int64(clamping: lag)) }
