@@ -178,6 +178,25 @@ import Testing
     #expect(folder.run("state", "@a").output == folder.run("state", "@b").output)
   }
 
+  /// Verbs that write a transaction would part the file from its log; those that keep it do not.
+  @Test func `other verbs on a replica`() async throws {
+    let folder = try CommandFolder()
+    _ = try await log(folder, "a", 2)
+    let state = folder.run("state", "@a").output
+    for words in [
+      ["put", "@a", "Post/1", "title=Fog"], ["delete", "@a", "Post#1"], ["undo", "@a"],
+      ["revert", "@a", "2", "--yes"], ["erase", "@a", "Post#1", "--reason", "r", "--yes"],
+      ["index", "@a", "add", "Post", "by", "title"],
+    ] {
+      let run = folder.run(words)
+      #expect(run.status == .couldNotRun && run.errors.contains("a replica of a shared"), "\(run)")
+    }
+    #expect(folder.run("state", "@a").output == state)
+    #expect(folder.run("compact", "@a").status == .done)
+    #expect(folder.run("put", "@a", "Post#1", "title=Fog", "--leave-log").status == .done)
+    #expect(folder.run("put", "@a", "Post#2", "title=Mist").status == .done)
+  }
+
   @Test func `drafts that wait`() async throws {
     let folder = try CommandFolder()
     let log = try await log(folder, "a", 1)

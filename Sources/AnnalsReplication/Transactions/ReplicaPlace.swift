@@ -1,3 +1,4 @@
+import Annals
 import AnnalsEngine
 import AnnalsFormat
 import AnnalsLog
@@ -15,6 +16,12 @@ struct ReplicaPlace: Hashable, Sendable {
     sequence == 0
       ? .beginning : SharedLogEnd(sequence: sequence, id: digest.description)
   }
+}
+
+extension Store {
+  /// Whether the newest transaction came from a shared log, so that one that does not would part
+  /// the file from it. Throws as reading history does.
+  package func isReplica() throws(AnnalsError) -> Bool { try version.newestPlace() != nil }
 }
 
 extension StoreVersion {

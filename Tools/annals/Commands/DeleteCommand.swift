@@ -13,7 +13,7 @@ struct DeleteCommand: FileCommand {
 
   func run(_ console: Console) throws -> ExitStatus {
     let argument = try ObjectArgument(object)
-    let store = try console.openForWriting(file)
+    let store = try console.openForChanging(file)
     defer { try? store.close() }
     let token = try store.commit(
       author: console.author(author.author), group: undo.group, metadata: author.metadata

@@ -36,6 +36,7 @@ struct EraseCommand: RewritingCommand {
     let isPlan = dryRun || !(yes || console.canAsk)
     let store = try console.open(file, forWriting: !isPlan)
     defer { try? store.close() }
+    if !isPlan { try console.refuseReplica(store, file) }
     for text in Remedy.unfinishedErasures(of: store, in: file) { console.report(text) }
     let found = try find(argument, in: store)
     try checkProperties(of: found, in: store)

@@ -17,6 +17,7 @@ extension ImportCommand {
       store.discardIfUnused()
       try? store.close()
     }
+    try console.refuseReplica(store, file)
     let known = try GitImport.lastCommit(in: store)
     if let known, !repository.hasCommit(known.id) { throw rewritten(known, repository) }
     let total = try repository.count(after: known?.id)

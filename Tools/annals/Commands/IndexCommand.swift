@@ -59,7 +59,7 @@ struct IndexCommand: FileCommand {
 
   func run(_ console: Console) throws -> ExitStatus {
     if action == .list { return try list(console) }
-    let store = try console.openForWriting(file)
+    let store = try console.openForChanging(file)
     defer { try? store.close() }
     let commit = try store.commit(author: console.author(author.author), metadata: author.metadata)
     { tx -> [String] in

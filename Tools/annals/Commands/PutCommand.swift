@@ -31,6 +31,8 @@ struct PutCommand: FileCommand {
   @Flag(help: "Add an entity, or an attribute that has almost the name of another.") var new = false
   @Flag(help: "Widen an attribute to any type if its new value has another type.")
   var widen = false
+  @Flag(help: "Write to a replica of a shared log, which leaves the log with that.")
+  var leaveLog = false
   @OptionGroup var author: AuthorArguments
   @OptionGroup var undo: GroupArguments
 
@@ -48,6 +50,7 @@ struct PutCommand: FileCommand {
     }
     let store = try console.openOrCreate(file, StoreOptions())
     defer { try? store.close() }
+    if !leaveLog { try console.refuseReplica(store, file) }
     // Other processes may write until the transaction begins.
     var before = store.token
     let schema = store.schema

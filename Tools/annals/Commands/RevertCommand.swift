@@ -20,7 +20,7 @@ struct RevertCommand: FileCommand {
   func run(_ console: Console) throws -> ExitStatus {
     // Without --yes and without a terminal, nothing is written.
     let canGo = yes || console.canAsk
-    let store = canGo ? try console.openForWriting(file) : try console.openForReading(file)
+    let store = canGo ? try console.openForChanging(file) : try console.openForReading(file)
     defer { try? store.close() }
     let number = try console.transactionNumber(transaction, in: store)
     let plan = try store.revertPlan(number)

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsInspector
+import AnnalsReplication
 
 extension Console {
   /// Opens an existing store for reading, and reports what opening found.
@@ -15,6 +16,24 @@ extension Console {
   /// Opens an existing store for writing, and reports what opening found.
   func openForWriting(_ path: String) throws -> Store {
     try open(path, StoreOptions())
+  }
+
+  /// Opens an existing store for a transaction, and reports what opening found. Refuses a replica
+  /// of a shared log.
+  func openForChanging(_ path: String) throws -> Store {
+    let store = try openForWriting(path)
+    try refuseReplica(store, path)
+    return store
+  }
+
+  /// Refuses a replica of a shared log, which a transaction of another origin would part from it.
+  func refuseReplica(_ store: Store, _ path: String) throws {
+    // Where the newest transaction cannot be read, the file may still be written to.
+    guard (try? store.isReplica()) == true else { return }
+    throw CommandFailure(
+      "\(path) is a replica of a shared log. What is written to it here would part it from the "
+        + "log, and no replica would open it again: write through a program that opens it as a "
+        + "replica. annals put --leave-log writes all the same, and makes it a store of its own")
   }
 
   /// Opens an existing store for writing, or for reading without values.

@@ -20,7 +20,7 @@ struct UndoOptions: ParsableArguments {
     plan: (Store, String?, MergePolicy?) throws -> UndoPlan,
     _ commit: (Store, String?, MergePolicy?) throws -> Commit<UndoStep>
   ) throws -> ExitStatus {
-    let store = dryRun ? try console.openForReading(file) : try console.openForWriting(file)
+    let store = dryRun ? try console.openForReading(file) : try console.openForChanging(file)
     defer { try? store.close() }
     let author = console.author(arguments.author)
     guard !dryRun else {
