@@ -24,6 +24,8 @@ import Testing
       try process.run()
     }
 
+    deinit { process.terminate() }
+
     /// The first line from now on with this in it.
     func line(with text: String) -> String? {
       while let line = output.next() {
