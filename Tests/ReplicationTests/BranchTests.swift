@@ -203,4 +203,41 @@ import Testing
     try? await open(files, log).close()
     return start
   }
+
+  /// What waits in the outbox of a file that was left is handed over: its ids may mean other
+  /// objects in the log's history. What was written on the history that both have is sent.
+  @Test(arguments: [false, true]) func draftsOfABranch(_ isShared: Bool) async throws {
+    let world = ReplicaWorld(2)
+    try await world.openAll()
+    for title in ["a", "b"] { try await insert(title, into: world.replicas[0]) }
+    try await world.replicas[1].catchUp()
+    let old = world.log.contents
+    func wait() async throws {
+      world.log.isReachable = false
+      let last = try #require(
+        try world.replicas[0].store.snapshot().objects(of: Note.self).last?.objectID)
+      _ = try await world.replicas[0].write(merging: .ownWins, offline: .outboxFirst) { tx in
+        try tx.update(Note.self, last) { $0.title = "mine" }
+      }
+      world.log.isReachable = true
+    }
+    if isShared { try await wait() }
+    if !isShared { try await insert("c", into: world.replicas[0]) }
+    if !isShared { try await wait() }
+    world.log.restore(old)
+    try await insert("other", into: world.replicas[1])
+    try await world.replicas[0].close()
+    world.replicas[0] = try await world.open(0, options)
+    let report = try await world.replicas[0].sendOutbox()
+    #expect(report.sent.count == (isShared ? 1 : 0))
+    #expect(report.conflicted?.conflict?.code == (isShared ? nil : .lostBranch))
+    try await world.expectEqual()
+    let expected = isShared ? ["a", "mine", "other"] : ["a", "b", "other"]
+    #expect(try titles(world.replicas[0].store) == expected)
+    guard let item = report.conflicted else { return }
+    let pending = try await world.replicas[0].snapshot(including: .outbox)
+    #expect(try pending.objects(of: Note.self).map(\.value.title) == expected)
+    try await world.replicas[0].discard(item)
+    #expect(world.replicas[0].status.outbox.count == 0)
+  }
 }

@@ -93,6 +93,23 @@ extension RebasedDraft {
   }
 }
 
+extension StoreVersion {
+  /// Throws `.lostBranch` for a draft that was written on a history which this one is not: one that
+  /// the log has lost, whose file was left. Its ids may mean other objects here.
+  func requireBasis(of item: OutboxItem) throws(AnnalsError) {
+    do throws(AnnalsError) {
+      try validate(item.basedOn)
+    } catch {
+      guard error.code == .lostBranch || error.code == .beyondHead else { return }
+      throw AnnalsError(
+        .lostBranch,
+        "the draft was written after transaction \(item.basedOn.number) of a history that the "
+          + "shared log has lost, and its ids may mean other objects now. Discard it, and write "
+          + "its changes anew")
+    }
+  }
+}
+
 extension PendingChain {
   /// Makes the drafts again, in order, for the holder of the writer's turn.
   init(
@@ -105,6 +122,7 @@ extension PendingChain {
     var moves = listing.moves
     for draft in drafts {
       do {
+        try version.requireBasis(of: draft.item)
         let kept = try draft.kept(in: state.largeValues)
         let made = try writer.propose(
           kept, try draft.origin(), merging: draft.item.policy, on: state, after: moves,

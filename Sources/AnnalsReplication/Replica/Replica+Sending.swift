@@ -128,6 +128,7 @@ extension Replica {
     let draft = try await load(item, from: outbox)
     let moves = outbox.listing.moves
     return try await writer.commitOfTask { writer in
+      try writer.newest.requireBasis(of: item)
       let state = try PendingState(on: writer.newest)
       let rebased = try writer.propose(
         try draft.kept(in: state.largeValues), try draft.origin(), merging: item.policy, on: state,
