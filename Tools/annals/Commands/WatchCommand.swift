@@ -39,14 +39,8 @@ struct WatchCommand: FileCommand {
     let views = try self.views(of: store, in: start, console)
     let watch = try Watch(
       store, console, format, of: entity, viewCount: views.count, steps: steps)
-    let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-    let before = signal(SIGINT, SIG_IGN)
-    source.setEventHandler { watch.end() }
-    source.resume()
-    defer {
-      source.cancel()
-      signal(SIGINT, before)
-    }
+    let signals = StopSignals(watch.ended)
+    defer { signals.close() }
     let size = fileSize
     for view in views { watch.observe(view) }
     let newcomers =

@@ -2,16 +2,16 @@ import Foundation
 
 /// Waits for the signals that end a command which runs on: SIGINT and SIGTERM.
 final class StopSignals {
-  private let stopped = DispatchSemaphore(value: 0)
+  private let stopped: DispatchSemaphore
   private var sources: [any DispatchSourceSignal] = []
   private static let numbers = [SIGINT, SIGTERM]
 
-  /// From now on the signals end nothing else.
-  init() {
+  /// From now on the signals end nothing else. What else ends the command signals `stopped`, too.
+  init(_ stopped: DispatchSemaphore = DispatchSemaphore(value: 0)) {
+    self.stopped = stopped
     for number in StopSignals.numbers {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      let stopped = stopped
       source.setEventHandler { stopped.signal() }
       source.resume()
       sources.append(source)

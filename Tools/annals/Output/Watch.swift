@@ -10,7 +10,8 @@ final class Watch: @unchecked Sendable {
   private let console: Console
   private let format: LineFormat
   private let lock = NSLock()
-  private let ended = DispatchSemaphore(value: 0)
+  /// What ends the printing.
+  let ended = DispatchSemaphore(value: 0)
   /// The number of steps still to be printed; nil for no limit.
   private var stepsLeft: Int?
   private var isOver = false
@@ -81,9 +82,6 @@ final class Watch: @unchecked Sendable {
     }
     try console.output.flush()
   }
-
-  /// Ends the printing.
-  func end() { ended.signal() }
 
   /// Waits for the end. Throws the first error of a view or of the output.
   func wait() throws {

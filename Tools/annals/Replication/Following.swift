@@ -1,7 +1,6 @@
 import Annals
 import AnnalsExchange
 import AnnalsReplication
-import AnnalsStorage
 import Foundation
 
 /// A replica that runs in the foreground until it is told to end, and says what happens.
@@ -15,7 +14,7 @@ struct Following {
   /// What ends it, besides SIGINT and SIGTERM.
   let ended = DispatchSemaphore(value: 0)
   /// How often the state is looked at.
-  var interval: DispatchTimeInterval = .milliseconds(200)
+  var interval = Duration.milliseconds(200)
 
   /// Opens the replica, and prints until SIGINT or SIGTERM; without following, brings it up to date
   /// and ends.
@@ -25,19 +24,8 @@ struct Following {
   func run(
     _ console: Console, _ connect: @escaping @Sendable () async throws -> any SharedLog
   ) throws -> ExitStatus {
-    let sources = [SIGINT, SIGTERM].map { number in
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      let before = signal(number, SIG_IGN)
-      source.setEventHandler { [ended] in ended.signal() }
-      source.resume()
-      return (source, number, before)
-    }
-    defer {
-      for (source, number, before) in sources {
-        source.cancel()
-        signal(number, before)
-      }
-    }
+    let signals = StopSignals(ended)
+    defer { signals.close() }
     let replica: Replica
     do {
       let environment = console.store
@@ -50,12 +38,14 @@ struct Following {
       console.report(Following.message(error, path))
       return .foundProblems
     }
-    let status = Result { try follow(replica, console) }
+    let status = Result { try follow(replica, console, until: signals) }
     try Following.waiting { try await replica.close() }
     return try status.get()
   }
 
-  private func follow(_ replica: Replica, _ console: Console) throws -> ExitStatus {
+  private func follow(
+    _ replica: Replica, _ console: Console, until signals: StopSignals
+  ) throws -> ExitStatus {
     if !options.follows {
       try Following.waiting {
         try await replica.catchUp()
@@ -76,7 +66,7 @@ struct Following {
       try write(Event("snapshot", shown, text), console)
     }
     while options.follows {
-      let isOver = ended.wait(timeout: .now() + interval) == .success
+      let isOver = signals.wait(interval)
       let status = replica.status
       for event in changes(from: shown, to: status, console) { try write(event, console) }
       shown = status
@@ -168,18 +158,8 @@ struct Following {
   static func waiting<Value: Sendable>(
     _ body: @escaping @Sendable () async throws -> Value
   ) throws -> Value {
-    let result = Locked<Result<Value, any Error>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    Task {
-      let found: Result<Value, any Error>
-      do { found = .success(try await body()) } catch { found = .failure(error) }
-      result.withLock { $0 = found }
-      done.signal()
-    }
-    done.wait()
     do {
-      guard let found = result.withLock({ $0 }) else { preconditionFailure("the task has ended") }
-      return try found.get()
+      return try blockingThread(body)
     } catch let error as SharedLogError {
       throw CommandFailure("the log: \(error.text)")
     } catch let error as ReplicationError where !error.needsSomebody {

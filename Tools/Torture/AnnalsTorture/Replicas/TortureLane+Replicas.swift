@@ -1,6 +1,4 @@
 import AnnalsReplication
-import AnnalsStorage
-import Foundation
 
 extension TortureLane {
   /// Rounds of replicas over a log in memory with faults, without end.
@@ -12,7 +10,7 @@ extension TortureLane {
         let number = count
         return Case(name: "replicas/\(number)") { row in
           row.tried += 1
-          let history = try waiting {
+          let history = try blockingThread {
             try await ReplicaTrial.inMemory(seed: seed &+ number &* 0x9e37_79b9)
           }
           row.tally.kills += 6
@@ -21,23 +19,6 @@ extension TortureLane {
         }
       }
     }
-  }
-
-  /// Runs a task, and waits for it on this thread.
-  private static func waiting<Value: Sendable>(
-    _ body: @escaping @Sendable () async throws -> Value
-  ) throws -> Value {
-    let result = Locked<Result<Value, any Error>?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    Task {
-      let found: Result<Value, any Error>
-      do { found = .success(try await body()) } catch { found = .failure(error) }
-      result.withLock { $0 = found }
-      done.signal()
-    }
-    done.wait()
-    guard let found = result.withLock({ $0 }) else { throw BrokenPromise("a task has no end") }
-    return try found.get()
   }
 }
 
