@@ -70,6 +70,7 @@ package struct SegmentHeader: Hashable, Sendable {
     guard bytes.prefix(8).elementsEqual(SegmentHeader.magic) else {
       throw ShippingFault.damaged(name, "is not a segment")
     }
+    if let version = SegmentHeader.newerVersion(bytes) { throw ShippingFault.newer(name, version) }
     let found = bytes.withUnsafeBytes { bytes -> SegmentHeader? in
       var reader = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[8..<SegmentHeader.length]))
       let covered = UnsafeRawBufferPointer(rebasing: bytes[..<(SegmentHeader.length - 4)])
@@ -80,6 +81,20 @@ package struct SegmentHeader: Hashable, Sendable {
       throw ShippingFault.damaged(name, "was renamed: its own name is \(found.name.text)")
     }
     self = found
+  }
+
+  /// The version of a whole header, if it is a later one: they keep its length and the places of
+  /// version and checksum.
+  private static func newerVersion(_ bytes: ContiguousArray<UInt8>) -> UInt32? {
+    bytes.withUnsafeBytes { bytes in
+      var start = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[8..<length]))
+      var end = ByteReader(UnsafeRawBufferPointer(rebasing: bytes[(length - 4)..<length]))
+      guard let version = try? start.read(UInt32.self), version > SegmentHeader.version,
+        let checksum = try? end.read(UInt32.self)
+      else { return nil }
+      let covered = UnsafeRawBufferPointer(rebasing: bytes[..<(length - 4)])
+      return Checksum.crc32(covered) == checksum ? version : nil
+    }
   }
 
   /// Reads what follows the magic; nil if it was changed. Throws `DecodeFault`, `ShippingFault`.

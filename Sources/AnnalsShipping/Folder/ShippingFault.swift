@@ -10,6 +10,8 @@ package struct ShippingFault: Error, Hashable {
   package var what: String
   /// Whether the file is not there.
   package var isMissing = false
+  /// Whether a newer version of the program wrote the file.
+  package var isNewer = false
 
   package static func missing(_ name: ShippedName) -> ShippingFault {
     ShippingFault(file: name.text, what: "is missing", isMissing: true)
@@ -19,8 +21,21 @@ package struct ShippingFault: Error, Hashable {
     ShippingFault(file: name.text, what: what)
   }
 
+  package static func newer(_ name: ShippedName, _ version: UInt32) -> ShippingFault {
+    ShippingFault(
+      file: name.text,
+      what: "is of version \(version) of the form of shipped segments, and this program knows "
+        + "version \(SegmentHeader.version): a newer program wrote it. Update this one",
+      isNewer: true)
+  }
+
   /// `NAME is missing`.
   package var text: String { "\(file) \(what)" }
+
+  /// The code of the public error.
+  package var code: AnnalsError.Code {
+    isMissing ? .missingData : isNewer ? .newerVersion : .damaged
+  }
 }
 
 extension AnnalsError {
@@ -29,7 +44,7 @@ extension AnnalsError {
     do {
       return try body()
     } catch let fault as ShippingFault {
-      throw AnnalsError(fault.isMissing ? .missingData : .damaged, fault.text)
+      throw AnnalsError(fault.code, fault.text)
     } catch let damage as StretchDamage {
       throw AnnalsError(
         .damaged,

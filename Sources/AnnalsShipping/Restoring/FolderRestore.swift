@@ -54,7 +54,7 @@ struct FolderRestore {
       throw refusal
         ?? AnnalsError(.notFound, "\(folder.path) has no such moment")
     }
-    throw AnnalsError(problem.isMissing ? .missingData : .damaged, text(of: problem))
+    throw AnnalsError(problem.code, text(of: problem))
   }
 
   private func text(of problem: ShippingFault) -> String {

@@ -124,7 +124,7 @@ public final class Shipper {
       do {
         shipped = try folder.findEnd(of: log.header.store)
         if shipped == nil { reason = .first }
-      } catch let fault as ShippingFault {
+      } catch let fault as ShippingFault where !fault.isNewer {
         reason = .incomplete(fault.text)
       }
       try folder.syncNames()
