@@ -49,7 +49,7 @@ public struct ShippedStore: Sendable {
     (id, bases, otherFiles) = try AnnalsError.shipping {
       let contents = try folder.contents()
       guard let store = try contents.store(in: folder.path) else {
-        throw AnnalsError(.notFound, "nothing was shipped to \(folder.path) yet")
+        throw folder.nothingShipped
       }
       return (
         UUID(store), try contents.series.map { try Base($0, in: folder) }, contents.otherCount

@@ -66,6 +66,11 @@ package struct ShippingFolder: Sendable {
   /// Makes the folder if it is missing.
   package func makeIfMissing() throws { try make() }
 
+  /// The error of a folder without a base.
+  var nothingShipped: AnnalsError {
+    AnnalsError(.notFound, "nothing was shipped to \(path) yet; check the path")
+  }
+
   /// What the folder has. Throws `.notFound` if there is no folder.
   package func contents() throws -> FolderContents { FolderContents(try names()) }
 

@@ -45,14 +45,14 @@ struct FolderRestore {
     let contents = try folder.contents()
     _ = try contents.store(in: folder.path)
     guard !contents.series.isEmpty else {
-      throw AnnalsError(.notFound, "nothing was shipped to \(folder.path) yet")
+      throw folder.nothingShipped
     }
     for series in contents.series.reversed() {
       if let report = try restore(from: series) { return report }
     }
     guard let problem = problems.first else {
       throw refusal
-        ?? AnnalsError(.notFound, "\(folder.path) has no such moment")
+        ?? AnnalsError(.notFound, "\(folder.path) has no such moment; check the path")
     }
     throw AnnalsError(problem.code, text(of: problem))
   }
