@@ -211,4 +211,34 @@ import Testing
     let notes = try world.replicas[1].store.snapshot().objects(of: Note.self).map(\.value)
     #expect(notes.map(\.title) == (0..<6).map { "\($0)" } && notes.map(\.count) == Array(0..<6))
   }
+
+  /// A process writes to an outbox that another one has sent and pruned since it last looked.
+  @Test func anOutboxThatAnotherProcessHasEmptied() async throws {
+    let world = ReplicaWorld(2)
+    let a = try await world.open(0, options)
+    let b = try await world.open(0, options)
+    world.log.isReachable = false
+    func wait(_ replica: Replica, _ title: String) async throws {
+      let write = try await replica.write(offline: .outboxFirst) { tx in
+        _ = try tx.insert(Note(title: title))
+      }
+      #expect(write.item != nil)
+    }
+    try await wait(a, "1")
+    try await wait(b, "2")
+    let outbox = try Store(outbox(of: world), schema: Schema())
+    let seen = try #require(try await b.outboxItems().last)
+    world.log.isReachable = true
+    #expect(try await a.sendOutbox().sent.count == 2)
+    try outbox.refresh()
+    #expect(outbox.base.number > 1, "the outbox is pruned")
+    // Without looking first.
+    #expect(await replicationError { try await b.discard(seen) }?.code == .noSuchDraft)
+    try await wait(b, "3")
+    #expect(try await b.sendOutbox().sent.count == 1)
+    world.replicas = [a, try await world.open(1, options)]
+    try await world.expectEqual()
+    let notes = try world.replicas[1].store.snapshot().objects(of: Note.self).map(\.value)
+    #expect(notes.map(\.title) == ["1", "2", "3"])
+  }
 }

@@ -37,8 +37,8 @@ extension Store {
   ///     checked in the newest state, and before-images come from it. Without a policy the closure
   ///     reads the newest state, and conflicts refuse the write. The policy costs the transactions
   ///     since `basedOn` and what the closure changes; it has no effect without `basedOn`.
-  ///   - expecting: the position that the store must be at; if anything was committed since,
-  ///     nothing is recorded.
+  ///   - expecting: the position that the store must be at; if anything was committed since, it
+  ///     is a `.conflict`, also if that position is pruned by now.
   ///   - body: makes the changes. Use the `WriteTransaction` only within it.
   /// - Returns: what the closure returned: for example the object it inserted. When the call
   ///   returns, the transaction is as durable as `options.durability` says.

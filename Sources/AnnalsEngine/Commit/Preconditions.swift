@@ -28,14 +28,7 @@ package struct Preconditions {
   /// Throws `.conflict` if the store is not at the expected position, and the errors of a token
   /// that does not belong to its history.
   func check(before version: StoreVersion) throws(AnnalsError) {
-    if let expecting {
-      let number = try version.number(at: expecting)
-      guard number == version.head.number else {
-        throw .conflict(
-          "the store was expected to be at transaction \(number), but it has gone on to "
-            + "\(version.head.number); nothing was recorded. Read what came since and try again")
-      }
-    }
+    if let expecting { try version.requireHead(expecting) }
     if let basedOn { _ = try version.number(after: basedOn) }
   }
 
@@ -78,6 +71,22 @@ package struct Preconditions {
     let search = ConflictSearch(draft)
     let conflicts = try search.conflicts(in: version, after: first)
     guard conflicts.isEmpty else { throw refusal(basedOn, conflicts) }
+  }
+}
+
+extension StoreVersion {
+  /// Throws `.conflict` if the store is not at this position, also if the position is pruned by
+  /// now, and the errors of a token that does not belong to its history.
+  fileprivate func requireHead(_ expected: Token) throws(AnnalsError) {
+    do throws(AnnalsError) {
+      if try number(at: expected) == head.number { return }
+    } catch {
+      // Whoever pruned it has gone on from there.
+      guard error.code == .pruned else { throw error }
+    }
+    throw .conflict(
+      "the store was expected to be at transaction \(expected.number), but it has gone on to "
+        + "\(head.number); nothing was recorded. Read what came since and try again")
   }
 }
 
