@@ -41,6 +41,10 @@ private struct Post: Record {
     try await there.undo(author: "ann")
     print(try there.store.snapshot().objects(of: Post.self)[0].value.likes)  // 2
     #expect(try there.store.snapshot().objects(of: Post.self)[0].value.likes == 2)
+    let form = try EditingContext(there.store, author: "ann")
+    try form.object(Post.self, fog.objectID)?.title = "Fog at noon"
+    try await there.save(form)
+    #expect(try there.store.snapshot().objects(of: Post.self)[0].value.title == "Fog at noon")
     try await there.close()
     var impatient = ReplicaOptions()
     impatient.deadline = .milliseconds(10)

@@ -16,7 +16,8 @@ final class InspectorWorld {
 
   static let schema = Schema(entities: [
     Entity(
-      "Place", attributes: [Attribute("id", .string, isUnique: true), Attribute("name", .string)]),
+      "Place", attributes: [Attribute("id", .string, isUnique: true), Attribute("name", .string)],
+      displayName: "name"),
     Entity(
       "Post",
       attributes: [

@@ -56,7 +56,10 @@ import Testing
         #expect(title.text == object["title"].plainText && title.isCut == nil)
         if case .object(let place) = object["place"] {
           let column = columns.firstIndex(of: "place") ?? 0
-          #expect(row.values[column].object?.row == place.row)
+          let shown = row.values[column].object
+          #expect(shown?.row == place.row)
+          let name = try snapshot.object(place.id(in: snapshot))?["name"]
+          #expect(shown?.label != nil && shown?.label == name?.plainText)
         }
       }
     }

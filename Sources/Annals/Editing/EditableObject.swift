@@ -73,6 +73,8 @@ public final class EditableObject<R: Record> {
       guard isWhole else { return reload() }
       noteMutation { record = stored }
     } catch {
+      // Observers see that it stayed as it was.
+      if context.isSaving { return noteMutation {} }
       context.failure = context.failure ?? AnnalsError.translated(error)
     }
   }

@@ -59,6 +59,36 @@ extension EditingContext {
     return Commit((), result)
   }
 
+  /// Whether what is pending is being saved through a replica. Until that is done, edits are
+  /// refused, and a property that is set stays as it is: a form is disabled then.
+  public var isSaving: Bool {
+    noteReading()
+    return session.isSaving
+  }
+
+  /// Saves as `save`, with a commit that somebody else makes, and which may take its time. If that
+  /// throws, everything is still pending.
+  nonisolated(nonsending) package func save(
+    as name: String, merging policy: MergePolicy?,
+    _ commit: @Sendable (Draft) async throws -> CommitResult
+  ) async throws -> Commit<Void> {
+    if parent != nil { return try save(merging: policy, as: name) }
+    if let failure { throw failure }
+    let draft = try session.beginSaving()
+    let outcome: CommitResult
+    do {
+      outcome = try await commit(draft)
+    } catch {
+      session.endSaving(nil, on: store.version)
+      throw error
+    }
+    let result = following {
+      session.endSaving(outcome, on: store.version)
+      return outcome
+    }
+    return Commit((), result)
+  }
+
   /// Merges what is pending into the newest state that is acknowledged here, or into what is
   /// pending in the parent, and goes on there. Throws `.conflict` as `save` does; then all is as
   /// before. Costs what is pending, and the transactions since.

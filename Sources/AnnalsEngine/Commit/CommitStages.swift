@@ -39,6 +39,11 @@ package struct CommitResult: Sendable {
   package var moves: [ObjectReference: ObjectReference] = [:]
 }
 
+extension CommitResult {
+  /// What a commit tells that had nothing to record.
+  package init(at token: Token) { self.init(token: token) }
+}
+
 extension StoreWriter {
   /// Runs the closure on a draft of the newest state, commits that, and writes a checkpoint if one
   /// is due. Stops waiting for the file lock once `isCancelled` is true.

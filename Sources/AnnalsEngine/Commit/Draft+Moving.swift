@@ -183,19 +183,9 @@ extension StoreWriter {
   private func append(
     _ given: Draft, if preconditions: Preconditions
   ) throws -> CommitResult {
-    if let failure = given.failure { throw failure }
-    return try appendingLargeValues { pending in
-      let version = newest
-      try preconditions.check(before: version)
+    try appendingLargeValues { pending in
       var preconditions = preconditions
-      var given = given
-      let token = try version.position(of: given)
-      if given.number < version.head.number {
-        preconditions.basedOn = token
-        given = try given.withoutRuleEffects()
-      }
-      given.adoptRuleEffects()
-      var (draft, moves) = try given.moved(to: version, pending)
+      var (draft, moves) = try move(given, if: &preconditions, pending)
       var result: CommitResult
       do {
         result = try append(&draft, if: preconditions, pending)
@@ -205,6 +195,49 @@ extension StoreWriter {
       result.moves = moves
       result.nameAsGiven(moves)
       return result
+    }
+  }
+
+  /// A draft that was filled outside of a write as one of the turn, with the preconditions that it
+  /// has then, and where its new objects have moved.
+  private func move(
+    _ given: Draft, if preconditions: inout Preconditions, _ pending: PendingLargeValues?
+  ) throws(AnnalsError) -> (draft: Draft, moves: [ObjectReference: ObjectReference]) {
+    if let failure = given.failure { throw failure }
+    let version = newest
+    try preconditions.check(before: version)
+    var given = given
+    let token = try version.position(of: given)
+    if given.number < version.head.number {
+      preconditions.basedOn = token
+      given = try given.withoutRuleEffects()
+    }
+    given.adoptRuleEffects()
+    return try given.moved(to: version, pending)
+  }
+
+  /// Passes a draft that was filled outside of a write through the stages, as `commit` does, for
+  /// the holder of the turn. Returns the transaction, or nil if there is nothing to record. Writes
+  /// nothing to the file; new large values stay where the draft has them.
+  ///
+  /// If it throws, the draft can be proposed again.
+  package func propose(
+    _ given: Draft, if preconditions: Preconditions
+  ) throws -> ProposedTransaction? {
+    do {
+      var preconditions = preconditions
+      var (draft, moves) = try move(given, if: &preconditions, nil)
+      var proposed: ProposedTransaction?
+      do {
+        proposed = try propose(&draft, if: preconditions, draft.largeValues, on: newest)
+      } catch let error as AnnalsError {
+        throw error.naming(asGiven: moves)
+      }
+      proposed?.moves = moves
+      return proposed
+    } catch {
+      if error is LogError || error is StateFault { throw AnnalsError.translated(error) }
+      throw error
     }
   }
 }

@@ -13,7 +13,7 @@ import AnnalsState
 ///   `touched`.
 /// - New rows are rows that `base` has never used.
 @usableFromInline
-package struct Draft {
+package struct Draft: Sendable {
   /// The state before the draft's changes.
   package private(set) var base: State
   /// The number of the transaction after which `base` is the state.

@@ -14,17 +14,22 @@ package struct ProposedTransaction: Sendable {
   /// Its changes, in parts, at least one.
   package let parts: [ChangeBatch]
   /// Reads the large values that its changes name.
-  package let largeValues: HeldLargeValues
+  package let largeValues: any LargeValueSource
   /// The schema, with its own changes.
   package let schema: Schema
   /// The conflicts that a merge policy resolved.
   package let conflicts: [PropertyConflict]
   /// The objects that a merge united with stored ones.
   package let mergedObjects: [ObjectReference: ObjectReference]
+  /// Where the new objects of a draft that was filled outside of a write have moved.
+  package internal(set) var moves: [ObjectReference: ObjectReference] = [:]
 
   /// What a commit of it tells its caller.
   package func result(at token: Token) -> CommitResult {
-    CommitResult(token: token, conflicts: conflicts, mergedObjects: mergedObjects)
+    var result = CommitResult(
+      token: token, conflicts: conflicts, mergedObjects: mergedObjects, moves: moves)
+    result.nameAsGiven(moves)
+    return result
   }
 }
 
@@ -42,7 +47,7 @@ extension StoreWriter {
     throw AnnalsError(
       .readOnly,
       "the store is a replica, and its transactions come from the shared log; nothing was "
-        + "recorded. Write through the replica")
+        + "recorded. Write by `replica.write`; an editing context is saved by `replica.save`")
   }
 
   /// Runs the closure on a draft of the newest state and passes it through the stages, for the
@@ -65,8 +70,9 @@ extension StoreWriter {
     }
   }
 
-  private func propose(
-    _ draft: inout Draft, if preconditions: Preconditions, _ held: HeldLargeValues,
+  /// Passes a draft through the stages.
+  func propose(
+    _ draft: inout Draft, if preconditions: Preconditions, _ held: any LargeValueSource,
     on version: StoreVersion
   ) throws -> ProposedTransaction? {
     var changes = try pass(&draft, if: preconditions, nil)

@@ -12,14 +12,32 @@ extension EditSession {
   ) throws -> CommitResult {
     try requireOutside()
     let result = try writer.commit(draft, if: preconditions)
-    let newest = writer.head.published
+    goOn(after: result, on: writer.head.published)
+    return result
+  }
+
+  /// What is pending, to be committed by somebody else. Until `endSaving` nothing can be edited,
+  /// though it can be rolled back. Throws `.nestedWrite` within an edit, or if it is being saved.
+  package func beginSaving() throws(AnnalsError) -> Draft {
+    try requireOutside()
+    isSaving = true
+    return draft
+  }
+
+  /// Ends a save: goes on with the newest state, which has what was pending, or, without a result,
+  /// as before.
+  package func endSaving(_ result: CommitResult?, on newest: StoreVersion) {
+    isSaving = false
+    if let result { goOn(after: result, on: newest) }
+  }
+
+  private func goOn(after result: CommitResult, on newest: StoreVersion) {
     let isAlone = result.mergedObjects.isEmpty && newest.head.number <= draft.number + 1
     var steps = SessionSteps(undo: undoSteps, redo: redoSteps)
     if isAlone, !steps.haveStoredLargeValues { steps.move(result.moves) } else { steps.clear() }
     let origin = draft.origin
     largeValues.read(from: LogLargeValues(newest.view))
     restart(newest, newest.makeDraft(origin, largeValues), steps)
-    return result
   }
 
   /// Saves what is pending into the parent, as one step of it. A child whose parent has changed

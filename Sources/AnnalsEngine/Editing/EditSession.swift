@@ -27,6 +27,10 @@ package final class EditSession {
   private(set) var rules: CommitRules
   /// Whether the closure of an edit is running, which has a draft of its own.
   private var isEditing = false
+  /// Whether what is pending is being committed by somebody else, until which nothing is edited.
+  package internal(set) var isSaving = false {
+    didSet { if isSaving != oldValue { didChange?({ [] }) } }
+  }
   /// The step that collects the edits of `group`.
   @exclusivity(unchecked) private var collected: EditStep?
   /// Called after each change with the objects that may have changed, besides those that others
@@ -89,8 +93,14 @@ package final class EditSession {
     isEditing || !allowsGroup && collected != nil
   }
 
-  /// Throws `.nestedWrite` within the closure of an edit, or of a group.
+  /// Throws `.nestedWrite` within the closure of an edit, or of a group, and while it is saved.
   func requireOutside(allowsGroup: Bool = false) throws(AnnalsError) {
+    if isSaving {
+      throw AnnalsError(
+        .nestedWrite,
+        "the context is being saved; what it edits meanwhile would be lost. Edit it once `save` "
+          + "has returned")
+    }
     guard isWithinEdit(allowsGroup: allowsGroup) else { return }
     throw AnnalsError(
       .nestedWrite,

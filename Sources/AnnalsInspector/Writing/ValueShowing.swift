@@ -25,7 +25,7 @@ package final class ValueShowing {
     self.largeValues = largeValues
   }
 
-  /// Shows a value, with the names that objects have in the state.
+  /// Shows a value, with the names and labels that objects have in the state.
   func shown(_ value: Value, _ state: () throws(AnnalsError) -> StateReader) throws -> ShownValue {
     switch value {
     case .null: return ShownValue("null", "")
@@ -44,7 +44,7 @@ package final class ValueShowing {
       return shown
     case .large(let large): return try self.large(large)
     case .object(let target):
-      let object = try ShownObject(target, in: state())
+      let object = try ShownObject(target, in: state(), labelled: true)
       var shown = ShownValue("object", object.name)
       shown.object = object
       return shown
@@ -66,7 +66,9 @@ package final class ValueShowing {
   }
 
   private func list(_ targets: [ObjectReference], _ state: StateReader) throws -> ShownValue {
-    let objects = try targets.prefix(ValueShowing.listed).map { try ShownObject($0, in: state) }
+    let objects = try targets.prefix(ValueShowing.listed).map {
+      try ShownObject($0, in: state, labelled: true)
+    }
     let more = targets.count > objects.count ? ", …" : ""
     var shown = ShownValue("objects", "[\(objects.map(\.name).joined(separator: ", "))\(more)]")
     shown.objects = objects

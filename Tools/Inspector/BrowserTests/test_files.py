@@ -1,6 +1,7 @@
 """The page on files of every kind: hostile, huge, damaged, empty, foreign, read-only, replaced."""
 
 import os
+import signal
 import time
 import unittest
 
@@ -144,3 +145,10 @@ class Files(unittest.TestCase):
         self.browser.go("#/schema")
         os.replace(other, path)
         self.browser.wait(lambda: "Note" in self.browser.text(), 15, "the other store is not shown")
+
+    def test_signals_end_the_program(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            served = test_page.STORES.serve("diary")
+            self.addCleanup(served.close)
+            served.process.send_signal(number)
+            self.assertEqual(served.process.wait(10), 0, f"after {number.name}")

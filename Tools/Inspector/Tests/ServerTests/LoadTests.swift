@@ -95,7 +95,9 @@ import Testing
     try own.send(request(served))
     #expect(own.answer()?.status == 200)
     var idle: [RawClient] = []
-    for _ in 0..<300 { idle.append(try served.client()) }
+    // Fewer where this process may not have so many open; Tools/test raises that limit.
+    while idle.count < 1_000, let client = try? served.client() { idle.append(client) }
+    #expect(idle.count > 300)
     try await Task.sleep(for: .milliseconds(500))
     #expect(await served.server.connectionCount <= 64)
     let start = ContinuousClock.now
