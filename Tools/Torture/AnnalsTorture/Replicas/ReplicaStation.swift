@@ -122,10 +122,13 @@ final class ReplicaStation: Sendable {
     let (files, way) = content.withLock { ($0.files, $0.way) }
     let pause = Duration.milliseconds(Int.random(in: 1...40, using: &random))
     switch disturbance {
-    case .cut:
-      way.isCut = true
+    case .cut: return try await disturb(way, by: .cut, for: pause)
+    case .lostAnswers: return try await disturb(way, by: .withoutAnswers, for: pause)
+    case .slowWay: return try await disturb(way, by: .slow(.milliseconds(5)), for: pause * 2)
+    case .fullDisk:
+      files.capacity = 0
       try await Task.sleep(for: pause)
-      way.isCut = false
+      files.capacity = .max
       return
     case .powerCut:
       files.crash(at: files.pointCount + Int.random(in: 0..<6, using: &random))
@@ -138,12 +141,20 @@ final class ReplicaStation: Sendable {
       return try await open(files)
     }
     // Whoever still works there is alone from now on.
-    way.isCut = true
+    way.condition = .cut
     if disturbance == .kill { return try await open(files.afterKill()) }
     files.cutPower()
     var survivors: [FaultyFileSystem] = []
     files.forEachSurvivor(limit: 4) { survivors.append($0.files) }
     try await open(survivors.randomElement(using: &random) ?? files)
+  }
+
+  private func disturb(
+    _ way: CuttableLog, by condition: CuttableLog.Condition, for time: Duration
+  ) async throws {
+    way.condition = condition
+    try await Task.sleep(for: time)
+    way.condition = .open
   }
 
   // MARK: The end

@@ -28,6 +28,12 @@ package struct ReplicaTrial: Sendable {
   package enum Disturbance: Sendable, CaseIterable {
     /// A replica cannot reach the log for a while.
     case cut
+    /// The log hears a replica, which does not hear the log.
+    case lostAnswers
+    /// Each call to the log takes as long as others' writes.
+    case slowWay
+    /// A replica's disk is full for a while.
+    case fullDisk
     /// The power of a replica's disk fails; it is opened again with what the disk kept.
     case powerCut
     /// A replica's process ends without closing; it is opened again.
@@ -53,7 +59,7 @@ package struct ReplicaTrial: Sendable {
   /// - Throws: `BrokenPromise`; and what opening a replica throws that could not be opened again.
   @discardableResult
   package func run(
-    _ disturbances: [Disturbance] = Disturbance.allCases, count: Int = 6,
+    _ disturbances: [Disturbance] = Disturbance.allCases, count: Int = 9,
     meanwhile: @escaping @Sendable () async throws -> Void = {},
     settle: @Sendable () async throws -> Void = {}
   ) async throws -> ReplicaHistory {

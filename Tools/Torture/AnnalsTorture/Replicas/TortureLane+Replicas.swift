@@ -13,7 +13,7 @@ extension TortureLane {
           let history = try blockingThread {
             try await ReplicaTrial.inMemory(seed: seed &+ number &* 0x9e37_79b9)
           }
-          row.tally.kills += 6
+          row.tally.kills += 9
           row.tally.acknowledged += history.acknowledged
           row.tally.reads += history.reads
         }
