@@ -12,9 +12,7 @@ extension Asking {
       throw RequestFault("by is time or number, not `\(by)`", .usage, parameter: "by")
     }
     let buckets = try parameters.count("buckets", default: 240, within: 1...1_000)
-    // The first picture comes soon, with what there is.
-    let time = WorkTime(.milliseconds(store.sketch.isEmpty ? 15 : 150))
-    let drawing = try store.sketch.drawn(of: version, for: time, cancellation)
+    let drawing = try store.sketch.drawn(of: version, cancellation)
     let (base, head) = (version.view.base, version.token.number)
     let isByTime = by == "time"
     var range = base + 1...max(base + 1, head)

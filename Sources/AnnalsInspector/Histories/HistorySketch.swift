@@ -33,6 +33,8 @@ final class HistorySketch: Sendable {
     fileprivate var slots: [NameNumber: Int] = [:]
     /// How many transactions a bin stands for.
     fileprivate var span: Int64 = 1
+    /// How often somebody has gone on with it.
+    fileprivate var slices = 0
   }
 
   private let drawing = Locked(Drawing())
@@ -42,13 +44,11 @@ final class HistorySketch: Sendable {
   static let authorSlots = 24
   private static let mostBins = 32_768
 
-  /// Whether nothing is drawn yet.
-  var isEmpty: Bool { drawing.withLock { $0.bins.isEmpty } }
+  /// As many requests belong to the first view of a page: they come soon, with what there is.
+  private static let firstSlices = 3
 
   /// Goes on with the drawing for a while, and returns it.
-  func drawn(
-    of version: StoreVersion, for time: WorkTime, _ cancellation: Cancellation
-  ) throws -> Drawing {
+  func drawn(of version: StoreVersion, _ cancellation: Cancellation) throws -> Drawing {
     try pen.withLock { _ in
       var known = drawing.withLock { $0 }
       let view = version.view
@@ -62,7 +62,10 @@ final class HistorySketch: Sendable {
       // A copy of what is kept would be copied again at each change.
       drawing.withLock { $0 = Drawing() }
       defer { drawing.withLock { $0 = known } }
-      try known.extend(through: version, for: time, cancellation)
+      let isFirst = known.slices < HistorySketch.firstSlices
+      known.slices += 1
+      try known.extend(
+        through: version, for: WorkTime(.milliseconds(isFirst ? 10 : 150)), cancellation)
       return known
     }
   }
