@@ -9,6 +9,7 @@ extension Asking {
     "groups": { try $0.groups() },
     "object": { try $0.object() },
     "referrers": { try $0.referrers() },
+    "blame": { try $0.blame() },
     "life": { try $0.life() },
     "version": { try $0.version() },
     "transactions": { try $0.transactions() },

@@ -11,6 +11,11 @@ package struct ShownMoment: Codable, Sendable, Hashable {
   package var message: String?
   package var head: Int64
   package var base: Int64
+
+  /// A place of this number, of which nothing else is said.
+  package init(number: Int64, head: Int64, base: Int64) {
+    (self.number, self.head, self.base) = (number, head, base)
+  }
 }
 
 /// An object, as a link.
@@ -27,7 +32,12 @@ package struct ShownObject: Codable, Sendable, Hashable {
 
 /// A value, cut where it is long.
 package struct ShownValue: Codable, Sendable, Hashable {
-  package var kind: String
+  package enum Kind: String, Codable, Sendable {
+    case null, erased, bool, int, double, decimal, string, date, day, uuid, url, json, data
+    case object, objects
+  }
+
+  package var kind: Kind
   package var text: String
   /// The bytes of the whole value, of texts and data.
   package var length: Int64?
@@ -37,7 +47,7 @@ package struct ShownValue: Codable, Sendable, Hashable {
   package var objects: [ShownObject]?
   package var count: Int?
 
-  package init(_ kind: String, _ text: String) {
+  package init(_ kind: Kind, _ text: String) {
     self.kind = kind
     self.text = text
   }

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 import ArgumentParser
 
 struct DiffCommand: FileCommand {
@@ -26,7 +27,7 @@ struct DiffCommand: FileCommand {
     if second == nil, let range = RangeArgument(first) { (from, to) = (range.from, range.to) }
     let start = try console.number(from, in: store)
     let end = try console.number(to, in: store)
-    let text = TransactionText(console, limit: 200)
+    let text = TransactionText(console, limit: 200, ValueShowing(.whole(), store.version))
     var json = JSONWriter()
     var isSame = true
     try store.forEachDifference(from: start, to: end) { change, old, new in

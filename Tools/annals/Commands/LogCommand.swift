@@ -75,14 +75,16 @@ struct LogCommand: FileCommand {
     var walk = try HistoryWalk(
       store, after: lower, through: upper, condition: condition, isReversed: !reverse)
     switch format {
-    case .text: try writeText(&walk, console)
+    case .text: try writeText(&walk, store, console)
     case .jsonl: try LogCommand.writeLines(&walk, limit: limit ?? .max, console)
     }
     return .done
   }
 
-  private func writeText(_ walk: inout HistoryWalk, _ console: Console) throws {
-    let text = TransactionText(console)
+  private func writeText(
+    _ walk: inout HistoryWalk, _ store: Store, _ console: Console
+  ) throws {
+    let text = TransactionText(console, ValueShowing(.whole(), store.version))
     var count = 0
     while count < limit ?? .max, let digest = try walk.nextDigest() {
       count += 1

@@ -46,7 +46,7 @@ struct ShowCommand: FileCommand {
     var walk = try HistoryWalk(
       store, after: number - 1, through: number, condition: .always, isReversed: false)
     if format == .jsonl { return try LogCommand.writeLines(&walk, limit: 1, console) }
-    let text = TransactionText(console, limit: 1000)
+    let text = TransactionText(console, limit: 1000, ValueShowing(.whole(), store.version))
     let history = History(
       version: store.version, after: number - 1, through: number, condition: .always)
     var cursor = try PartCursor(history)
@@ -65,12 +65,15 @@ struct ShowCommand: FileCommand {
       store, after: store.base.number, through: store.token.number, condition: .touches(objects),
       isReversed: true)
     if format == .jsonl { return try LogCommand.writeLines(&walk, limit: .max, console) }
-    let text = TransactionText(console, limit: 1000)
+    let text = TransactionText(console, limit: 1000, ValueShowing(.whole(), store.version))
     let now = try store.version.snapshot(
       at: store.token.number,
       withOnly: [ObjectReference(entity: objects[0].entity, row: objects[0].row)])
     if let stored = try now.reader.object(objects[0], readingLargeValues: false) {
-      try ObjectText(text).write(stored, now.reader)
+      let showing = ValueShowing(
+        .whole(large: ValueText.mostBytesShown), now.reader.largeValues)
+      let whole = TransactionText(console, limit: 1000, showing)
+      try ObjectText(whole).write(stored, now.reader)
     } else {
       try console.output.line("\(ValueText.plain(argument.text)) was deleted")
     }

@@ -20,8 +20,7 @@ struct ObjectText {
     for (name, value) in properties {
       let label = "    \(name.padded(right: width))  "
       if try writeWhole(value, label, state.largeValues) { continue }
-      let beginning = try text.values.beginning(of: value, in: state)
-      let shown = try text.text(beginning) { () throws(AnnalsError) in state }
+      let shown = try text.text(value) { () throws(AnnalsError) in state }
       try text.output.line(label + shown)
     }
   }

@@ -7,8 +7,11 @@ struct TransactionText {
   let values: ValueText
   /// The width at which lines are cut; nil for no limit.
   let width: Int?
+  private let showing: ValueShowing
 
-  init(_ console: Console, limit: Int = 60) {
+  /// Formats texts of at most `limit` characters, and values of the store.
+  init(_ console: Console, limit: Int = 60, _ showing: ValueShowing) {
+    self.showing = showing
     output = console.output
     values = ValueText(zone: console.zone, limit: limit)
     width = console.terminal.isOutput ? console.terminal.width : nil
@@ -87,7 +90,8 @@ struct TransactionText {
   func writeMetadata(_ transaction: Transaction) throws {
     for entry in transaction.page.batch.transactions[transaction.index].metadata
     where entry.key != "message" {
-      try output.line("    \(ValueText.plain(entry.key)): \(values.text(entry.value))")
+      let value = values.text(try showing.shown(entry.value))
+      try output.line("    \(ValueText.plain(entry.key)): \(value)")
     }
     for line in schemaLines(of: transaction) { try output.line(line) }
   }
@@ -124,7 +128,7 @@ struct TransactionText {
       let parts = try change.properties.map { try text($0, of: change, state) }
       if !parts.isEmpty { line += "  " + parts.joined(separator: ", ") }
     } else if !change.displayValue.isNull {
-      line += "  " + values.text(change.displayValue)
+      line += "  " + (try text(change.displayValue, state))
     }
     try output.line(cut(line), change.kind.style)
   }
@@ -174,9 +178,7 @@ struct TransactionText {
 
   /// A value, with the names of referenced objects in the state.
   func text(_ value: Value, _ state: () throws(AnnalsError) -> StateReader) throws -> String {
-    guard value.isReference else { return values.text(value) }
-    let now = try state()
-    return try values.text(value) { ValueText.plain(try now.name(of: $0).text) }
+    values.text(try showing.shown(value, state))
   }
 
   /// The line, cut to the width of the terminal.
@@ -201,16 +203,6 @@ extension ChangeKind {
     case .insert: .inserted
     case .update: .updated
     case .delete: .deleted
-    }
-  }
-}
-
-extension Value {
-  /// Whether the value refers to objects.
-  var isReference: Bool {
-    switch self {
-    case .object, .objects: true
-    default: false
     }
   }
 }

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 import Foundation
 
 /// Prints the updates of live views, one at a time, until `end()`.
@@ -125,7 +126,7 @@ final class Watch: @unchecked Sendable {
   private func writeText(
     _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>
   ) throws {
-    let text = TransactionText(console)
+    let text = TransactionText(console, ValueShowing(.whole(), store.version))
     try text.writeHead(try store.transaction(update.token.number))
     let (diff, new) = (update.diff, update.rows)
     for place in diff.deletes {
