@@ -69,9 +69,21 @@ package struct ShownHeader: Codable, Sendable, Hashable {
   package var migrations: [String]?
   package var lost: String?
   package var lostReason: String?
+  package var loss: ShownLoss?
   package var schema: [String]?
   package var erased: [String]?
+  package var erasedBecause: String?
   package var changes: Int
+}
+
+/// What is known of lost transactions, other than their numbers.
+package struct ShownLoss: Codable, Sendable, Hashable {
+  /// Their times lie between these.
+  package var afterUs: Int64?
+  package var beforeUs: Int64?
+  package var salvagedUs: Int64
+  /// Whether the changes make up for them exactly.
+  package var isExact: Bool
 }
 
 /// A change of one object.
@@ -90,6 +102,10 @@ package struct ShownDifference: Codable, Sendable, Hashable {
   package var before: ShownValue?
   package var after: ShownValue?
   package var edits: ShownEdits?
+  /// Whether it is the object's key.
+  package var isKey: Bool?
+  /// Whether it is the display attribute.
+  package var isDisplay: Bool?
 }
 
 /// What an update did to a list of objects.

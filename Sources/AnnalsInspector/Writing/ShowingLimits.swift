@@ -4,8 +4,12 @@ package struct ShowingLimits: Sendable {
   package var text = 200
   /// So many characters of an object's name.
   package var name = 400
+  /// Whether objects that values refer to have labels.
+  package var hasLabels = true
   /// So many properties of a change.
   package var properties = 200
+  /// So many of each kind of things that a header lists.
+  package var listed = 50
   /// So many edits of a list, of each kind.
   package var edits = 50
   /// So many bytes of a large text, from its beginning.
@@ -16,9 +20,8 @@ package struct ShowingLimits: Sendable {
   package var room = 6 << 20
 
   static let leastText = 8
-  /// So many objects of a list, and of what a header lists.
+  /// So many objects of a list.
   static let listed = 10
-  static let headerListed = 50
 
   /// The limits of a page, whose texts are cut.
   package static func page(cut: Int) -> ShowingLimits {
@@ -33,7 +36,8 @@ package struct ShowingLimits: Sendable {
   /// other and keeps none.
   package static func whole(large: UInt64 = 0) -> ShowingLimits {
     var limits = ShowingLimits()
-    (limits.text, limits.name, limits.properties, limits.room) = (.max, .max, .max, .max)
+    (limits.text, limits.name, limits.room) = (.max, .max, .max)
+    (limits.properties, limits.listed, limits.hasLabels) = (.max, .max, false)
     (limits.large, limits.allLarge) = (large, .max)
     return limits
   }

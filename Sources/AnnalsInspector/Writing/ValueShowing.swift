@@ -28,13 +28,13 @@ package final class ValueShowing {
     self.init(.page(cut: cut), largeValues)
   }
 
-  /// Shows a value, with the names that objects have in the state.
+  /// Shows a value, with the names and labels that objects have in the state.
   package func shown(
     _ value: Value, _ state: () throws(AnnalsError) -> StateReader
   ) throws -> ShownValue {
     switch value {
     case .object(let target):
-      let object = try ShownObject(target, in: state(), cut: limits.name)
+      let object = try self.shown(target, state())
       var shown = ShownValue(.object, object.name)
       shown.object = object
       return shown
@@ -76,9 +76,13 @@ package final class ValueShowing {
     return shown
   }
 
+  private func shown(_ target: ObjectReference, _ state: StateReader) throws -> ShownObject {
+    try ShownObject(target, in: state, labelled: limits.hasLabels, cut: limits.name)
+  }
+
   private func list(_ targets: [ObjectReference], _ state: StateReader) throws -> ShownValue {
     let objects = try targets.prefix(ShowingLimits.listed).map {
-      try ShownObject($0, in: state, cut: limits.name)
+      try self.shown($0, state)
     }
     let more = targets.count > objects.count ? ", …" : ""
     var shown = ShownValue(.objects, "[\(objects.map(\.name).joined(separator: ", "))\(more)]")

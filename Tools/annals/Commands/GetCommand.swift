@@ -50,7 +50,7 @@ struct GetCommand: FileCommand {
     let stored = try snapshot.reader.object(found.id(in: snapshot), readingLargeValues: false)
     guard let stored else { return .couldNotRun }
     let showing = ValueShowing(.whole(large: .max), snapshot.reader.largeValues)
-    try ObjectText(TransactionText(console, limit: .max, showing)).write(stored, snapshot.reader)
+    try ObjectText(TransactionText(console, limit: .max), showing).write(stored, snapshot.reader)
     return .done
   }
 

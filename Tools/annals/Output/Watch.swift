@@ -126,8 +126,12 @@ final class Watch: @unchecked Sendable {
   private func writeText(
     _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>
   ) throws {
-    let text = TransactionText(console, ValueShowing(.whole(), store.version))
-    try text.writeHead(try store.transaction(update.token.number))
+    let text = TransactionText(console)
+    let showing = ValueShowing(.whole(), store.version)
+    let transaction = try store.transaction(update.token.number)
+    try text.writeHead(
+      TransactionShowing(ChangeShowing(values: showing)).header(
+        transaction, changes: transaction.changes.count))
     let (diff, new) = (update.diff, update.rows)
     for place in diff.deletes {
       try write("-", "\(place.position)", try old.name(at: place), .deleted)
@@ -140,7 +144,7 @@ final class Watch: @unchecked Sendable {
         let from = mark == ">" ? "\(step.from.position) → " : ""
         try write(
           mark, "\(from)\(step.to.position)",
-          try new.name(at: step.to) + details(step, update, old, text), .updated)
+          try new.name(at: step.to) + details(step, update, old, text.values, showing), .updated)
       }
     }
   }
@@ -152,17 +156,15 @@ final class Watch: @unchecked Sendable {
   /// The changed properties: `  title: "Fog" → "Mist"`.
   private func details(
     _ step: ListDiff.Step, _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>,
-    _ text: TransactionText
+    _ text: ValueText, _ showing: ValueShowing
   ) throws -> String {
     let (before, after) = (try old[step.from.position], try update.rows[step.to.position])
     let parts = try update.diff.changedProperties(of: step).map { name in
-      let was = try text.text(before[name]) { () throws(AnnalsError) in
-        old.snapshot.reader
-      }
-      let becomes = try text.text(after[name]) { () throws(AnnalsError) in
+      let was = try showing.shown(before[name]) { () throws(AnnalsError) in old.snapshot.reader }
+      let becomes = try showing.shown(after[name]) { () throws(AnnalsError) in
         update.rows.snapshot.reader
       }
-      return "\(ValueText.plain(name)): \(was) → \(becomes)"
+      return "\(ValueText.plain(name)): \(text.text(was)) → \(text.text(becomes))"
     }
     return parts.isEmpty ? "" : "  " + parts.joined(separator: ", ")
   }
