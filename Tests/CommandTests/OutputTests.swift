@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import Testing
 
 @testable import AnnalsCommand
@@ -46,14 +47,16 @@ import Testing
     #expect(ValueText.plain(text) == shown)
   }
 
-  @Test func showsValues() {
+  @Test func showsValues() throws {
     let values = ValueText(zone: berlin, limit: 5)
-    #expect(values.text(.string("abcde")) == "\"abcde\"")
-    #expect(values.text(.string("abcdef\"")) == "\"abcde…\"")
-    #expect(values.text(.string("a\"b")) == "\"a\\\"b\"")
-    #expect(values.text(.date(Timestamp(microseconds: 0))) == "1970-01-01 01:00:00 +0100")
-    #expect(values.text(.null) == "none" && values.text(.double(1)) == "1.0")
-    #expect(values.text(.data([1, 2])) == "(2 bytes)")
+    let showing = ValueShowing(.whole(), LargeValues())
+    func text(_ value: Value) throws -> String { values.text(try showing.shown(value)) }
+    #expect(try text(.string("abcde")) == "\"abcde\"")
+    #expect(try text(.string("abcdef\"")) == "\"abcde…\"")
+    #expect(try text(.string("a\"b")) == "\"a\\\"b\"")
+    #expect(try text(.date(Timestamp(microseconds: 0))) == "1970-01-01 01:00:00 +0100")
+    #expect(try text(.null) == "none" && text(.double(1)) == "1.0" && text(.string("")) == "\"\"")
+    #expect(try text(.data([1, 2])) == "(2 bytes)" && text(.data([])) == "(0 bytes)")
   }
 
   @Test func rangesSplitAtTwoDots() {
@@ -105,14 +108,29 @@ import Testing
     #expect(run.errors.hasSuffix("\u{1B}[K\r\u{1B}[K"), "\(run)")
   }
 
-  @Test func listsOfReferencesNameTenAndCountTheOthers() {
-    let values = ValueText(zone: berlin)
-    func text(_ count: Int64) -> String {
+  @Test func listsOfReferencesNameTenAndCountTheOthers() throws {
+    let folder = try CommandFolder()
+    let schema = Schema(entities: [
+      Entity("E", relationships: [Relationship("to", to: "E", isToMany: true)])
+    ])
+    let store = try Store(.file(folder.file("a.annals")), schema: schema, environment: folder.store)
+    defer { try? store.close() }
+    try store.write { tx in for _ in 0..<11 { try tx.insert("E") } }
+    let showing = ValueShowing(.whole(), store.version)
+    func text(_ count: Int64) throws -> String {
       let list = (1...count).map { ObjectReference(entity: 1, row: $0) }
-      return values.text(.objects(list)) { "E#\($0.row)" }
+      let shown = try showing.shown(.objects(list)) { () throws(AnnalsError) in
+        store.version.snapshot.reader
+      }
+      return ValueText(zone: berlin).text(shown)
     }
     let ten = (1...10).map { "E#\($0)" }.joined(separator: ", ")
-    #expect(text(10) == "[\(ten)]")
-    #expect(text(11) == "[\(ten), … 1 more]")
+    #expect(try text(10) == "[\(ten)]")
+    #expect(try text(11) == "[\(ten), … 1 more]")
   }
+}
+
+/// No large values.
+private struct LargeValues: LargeValueSource {
+  func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8> { [] }
 }

@@ -125,6 +125,9 @@ import Testing
           #expect(member?.setBy?.number == line.transaction?.number)
           #expect(member?.setBy?.author == line.transaction?.author)
         }
+        let blame = try world.ask(["object": "Post#\(post.objectID.row)"]).blame()
+        #expect(blame.lines.map(\.property) == lines.map(\.property))
+        #expect(blame.lines.map(\.setBy?.number) == lines.map { $0.transaction?.number })
       }
     }
   }

@@ -15,7 +15,7 @@ extension Asking {
       values: ValueShowing(cut: try cut(), newest.largeValues), newest: newest)
     var counts: [EntityNumber: DifferenceDocument.Counts] = [:]
     var (total, passed, changes) = (0, 0, [ShownChange]())
-    try version.forEachDifference(from: from, to: to) { change, old, new in
+    try version.forEachNamedDifference(from: from, to: to) { change, state in
       passed += 1
       if passed.isMultiple(of: 256) { try cancellation.check() }
       let entity = change.entityName
@@ -24,8 +24,6 @@ extension Asking {
       if let only, !only.hasSameBytes(as: entity) { return }
       total += 1
       guard total > offset, changes.count < limit else { return }
-      // A deleted object has its name in the state before.
-      let state = change.kind == .delete ? old : new
       changes.append(try showing.shown(change) { () throws(AnnalsError) in state })
     }
     return DifferenceDocument(
@@ -33,6 +31,18 @@ extension Asking {
       entities: counts.values.sorted { $0.entity.precedesInBytes($1.entity) }, changes: changes,
       offset: offset, total: total, progress: 1,
       command: command("diff").adding("\(from)", "\(to)").text)
+  }
+}
+
+extension StoreVersion {
+  /// Calls `body` with each change of the net difference, and the state that has the names in it.
+  package func forEachNamedDifference(
+    from: Int64, to: Int64, _ body: (Change, StateReader) throws -> Void
+  ) throws {
+    try forEachDifference(from: from, to: to) { change, old, new in
+      // A deleted object has its name in the state before.
+      try body(change, change.kind == .delete ? old : new)
+    }
   }
 }
 

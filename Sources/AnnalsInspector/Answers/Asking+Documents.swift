@@ -2,6 +2,7 @@ extension Asking {
   /// The documents by the names under which requests ask for them.
   package static let documents: [String: @Sendable (Asking) throws -> any Encodable] = [
     "overview": { try $0.overview() },
+    "summary": { try $0.summary() },
     "moment": { try $0.moment() },
     "density": { try $0.density() },
     "table": { try $0.table() },
@@ -9,6 +10,7 @@ extension Asking {
     "groups": { try $0.groups() },
     "object": { try $0.object() },
     "referrers": { try $0.referrers() },
+    "blame": { try $0.blame() },
     "life": { try $0.life() },
     "version": { try $0.version() },
     "transactions": { try $0.transactions() },

@@ -19,7 +19,7 @@ extension Asking {
       switch group.key {
       case .bucket(let bucket):
         return GroupsDocument.Entry(
-          key: ShownValue("string", bucket.label), text: bucket.label, count: group.count)
+          key: ShownValue(.string, bucket.label), text: bucket.label, count: group.count)
       case .value(let value):
         let shown = try values.shown(value) { () throws(AnnalsError) in query.snapshot.reader }
         let condition = key.unit == nil ? Condition.compare(key.path, .equal, value) : nil

@@ -66,6 +66,21 @@ extension Asking {
     }
   }
 
+  /// Who last set each property of an object.
+  package func blame() throws -> BlameDocument {
+    let store = try opened()
+    let snapshot = try snapshot(of: store)
+    let reference = try object(in: snapshot, of: store)
+    let blame = try store.version.blame(
+      reference.id(in: snapshot), at: snapshot.number, readingLargeValues: false)
+    return try BlameDocument(
+      blame, of: try shown(reference, in: snapshot, of: store),
+      at: try store.moment(snapshot.number), in: snapshot.reader,
+      ValueShowing(cut: try cut(2_000), snapshot.reader.largeValues),
+      command: command("blame").adding(try parameters.required("object"))
+        .option("at", parameters["at"]))
+  }
+
   private func referring(
     to object: ObjectReference, _ entity: Entity, _ snapshot: Snapshot
   ) throws -> [ObjectDocument.Referring] {
@@ -122,15 +137,6 @@ extension StateReader {
       try state.value(object.entity, object.row, property.number)
     }
     return stored.isNull ? property.impliedDefault ?? .null : stored
-  }
-}
-
-extension ObjectDocument.Origin {
-  fileprivate init(_ transaction: Transaction) {
-    self.init(
-      number: transaction.number, timestamp: transaction.moment.description,
-      us: transaction.moment.microseconds, author: transaction.author,
-      message: transaction.message?.clipped(to: ValueShowing.usualCut))
   }
 }
 

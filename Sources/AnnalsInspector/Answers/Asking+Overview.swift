@@ -28,6 +28,11 @@ extension Asking {
       command: command("stat").text)
   }
 
+  /// The store in numbers, and what waits to be done for it.
+  package func summary() throws -> SummaryDocument {
+    SummaryDocument(try opened().store, at: file.shownPath)
+  }
+
   /// A transaction's number and time; nil within a gap.
   private func mark(_ number: Int64, _ version: StoreVersion) throws -> OverviewDocument.Mark? {
     guard version.view.gap(at: number) == nil else { return nil }

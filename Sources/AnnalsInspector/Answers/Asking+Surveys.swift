@@ -99,27 +99,3 @@ extension FindingsDocument {
     (self.errors, self.warnings, isSound) = (errors, warnings, errors == 0)
   }
 }
-
-extension SpaceDocument {
-  private static let most = 500
-
-  fileprivate init(_ statistics: FileStatistics, isSound: Bool, command: String) {
-    self.init(
-      size: statistics.fileSize, progress: 1,
-      uses: ByteUse.allCases.compactMap { use in
-        statistics.bytesByUse[use].map { Use(use: use.rawValue, bytes: $0) }
-      }.filter { $0.bytes > 0 },
-      properties: statistics.shares.filter { $0.totalBytes > 0 }.prefix(SpaceDocument.most).map {
-        Share(
-          entity: $0.entityName, property: $0.propertyName, bytes: $0.totalBytes,
-          history: $0.historyBytes, state: $0.stateBytes, large: $0.largeValueBytes,
-          changes: $0.changes)
-      },
-      authors: statistics.historyByAuthor.prefix(SpaceDocument.most).map {
-        Author(author: $0.name, bytes: $0.bytes, transactions: $0.transactions)
-      },
-      months: statistics.historyByMonth.suffix(1_200).map {
-        Month(month: $0.month, bytes: $0.bytes, transactions: $0.transactions)
-      }, isSound: isSound, command: command)
-  }
-}

@@ -26,14 +26,22 @@ extension Asking {
     }
     let page = try HistoryPage(search, for: WorkTime(patience), cancellation)
     let entries = isForward ? page.entries.reversed() : page.entries
-    let shown = try self.shown(entries, version, cut: try cut())
-    let newest = isForward ? page.reached ?? head : upper
+    let newest = version.snapshot.reader
+    let showing = TransactionShowing(
+      ChangeShowing(values: ValueShowing(cut: try cut(), newest.largeValues), newest: newest))
+    let states = NamingStates(
+      version, movingTo: entries.last?.number ?? version.token.number)
+    let shown = try entries.map { digest in
+      try cancellation.check()
+      return try showing.shown(digest, states)
+    }
+    let last = isForward ? page.reached ?? head : upper
     let oldest = isForward ? lower + 1 : page.reached ?? lower + 1
     return TransactionsDocument(
       transactions: shown,
       older: isForward
         ? (lower > base ? lower + 1 : nil) : (page.hasMore && oldest > base + 1 ? oldest : nil),
-      newer: isForward ? (page.hasMore ? newest : nil) : (upper < head ? upper : nil),
+      newer: isForward ? (page.hasMore ? last : nil) : (upper < head ? upper : nil),
       isPartial: page.isPartial, head: head,
       command: logCommand.option("before", before.map { "\($0)" })
         .option("after", after.map { "\($0)" }).adding("-n", "\(limit)").text)
@@ -41,27 +49,6 @@ extension Asking {
 
   /// As many changes of a transaction are in a list of transactions.
   private static let changesOfEach = 5
-
-  /// Entries, newest first, as documents.
-  private func shown(
-    _ entries: [HistoryPage.Entry], _ version: StoreVersion, cut: Int
-  ) throws -> [TransactionsDocument.Entry] {
-    let newest = version.snapshot.reader
-    let showing = ChangeShowing(
-      values: ValueShowing(cut: cut, newest.largeValues), newest: newest)
-    let states = NamingStates(
-      version, movingTo: entries.last?.transaction.number ?? version.token.number)
-    return try entries.map { entry in
-      try cancellation.check()
-      return TransactionsDocument.Entry(
-        header: ShownHeader(entry.transaction, changes: entry.total, cut: cut),
-        changes: try entry.changes.map { change in
-          try showing.shown(change) { () throws(AnnalsError) in
-            try states.reader(at: entry.transaction.number)
-          }
-        }, matching: entry.matching)
-    }
-  }
 
   private var logCommand: CommandWords {
     var words = command("log")
@@ -82,8 +69,8 @@ extension Asking {
     let (offset, limit) = (try offset(), try limit(200))
     let cut = try cut(2_000)
     let newest = version.snapshot.reader
-    let values = ValueShowing(cut: cut, newest.largeValues)
-    let showing = ChangeShowing(values: values, newest: newest)
+    let showing = TransactionShowing(
+      ChangeShowing(values: ValueShowing(cut: cut, newest.largeValues), newest: newest))
     let states = NamingStates(version, movingTo: number)
     let history = History(
       version: version, after: number - 1, through: number, condition: .always)
@@ -96,37 +83,18 @@ extension Asking {
       let own = part.transaction.changes
       for place in own.indices where total + place >= offset && changes.count < limit {
         changes.append(
-          try showing.shown(own[place]) { () throws(AnnalsError) in
+          try showing.changes.shown(own[place]) { () throws(AnnalsError) in
             try states.reader(at: number)
           })
       }
       total += own.count
     }
     guard let first else { throw RequestFault("transaction \(number) is not here", .notFound) }
-    let record = first.page.batch.transactions[first.index]
     return TransactionDocument(
       header: ShownHeader(first, changes: total, cut: ValueShowing.longestCut),
-      metadata: try record.metadata.filter { $0.key != "message" }.prefix(100).map {
-        TransactionDocument.Entry(
-          key: $0.key, value: try values.shown($0.value) { () throws(AnnalsError) in newest })
-      }, schemaLines: SchemaText.lines(of: first), changes: changes, offset: offset, total: total,
+      metadata: try showing.metadata(of: first, most: 100),
+      schemaLines: SchemaText.lines(of: first), changes: changes, offset: offset, total: total,
       previous: number > base + 1 ? number - 1 : nil, next: number < head ? number + 1 : nil,
       command: command("show").adding("\(number)").text)
-  }
-}
-
-extension SchemaText {
-  /// What a transaction changed of the schema: each entity, and below it the differences.
-  package static func lines(of transaction: Transaction) -> [String] {
-    let changed = transaction.schemaChange
-    guard !changed.isEmpty else { return [] }
-    let schema = transaction.schema
-    let before = transaction.page.glossary.schema(asOf: transaction.number - 1)
-    return changed.flatMap { entity in
-      ["schema of \(entity.name)"]
-        + differences(of: entity, from: before.entity(numbered: entity.number), in: schema).map {
-          "    \($0)"
-        }
-    }
   }
 }

@@ -37,9 +37,7 @@ package struct StoresAsking {
       let (base, head) = (version.view.base, version.token.number)
       entry.uuid = "\(version.store)"
       (entry.base, entry.head) = (base, head)
-      entry.objects = version.state.schema.liveEntities.map {
-        EntityCount(entity: $0.name, count: version.objectCount(of: $0.number))
-      }.sorted { $0.count > $1.count }
+      entry.objects = version.objectCounts
       if base < head, version.view.gap(at: base + 1) == nil {
         entry.first = try version.header(of: base + 1).moment.description
         entry.last = version.position.timestamp.description

@@ -27,10 +27,44 @@ package struct SpaceDocument: Codable, Sendable {
     package var transactions: Int64
   }
 
+  /// What is in the file, in numbers.
+  package struct Contents: Codable, Sendable {
+    package struct Author: Codable, Sendable {
+      package var author: String?
+      package var transactions: Int64
+    }
+
+    package struct Feature: Codable, Sendable {
+      package var place: String
+      package var text: String
+    }
+
+    package var transactions: Int64
+    package var emptyTransactions: Int64
+    package var inserts: Int64
+    package var updates: Int64
+    package var deletes: Int64
+    package var earliestUs: Int64?
+    package var latestUs: Int64?
+    /// How often a writer's clock jumped back.
+    package var clockJumps: Int64
+    /// How many transactions are dated earlier than the one before.
+    package var datedBack: Int64
+    package var openings: Int
+    /// Those of the most transactions first.
+    package var authors: [Author]
+    package var authorCount: Int
+    package var features: [Feature]
+  }
+
   package var size: UInt64
   package var progress: Double
+  package var contents: Contents?
   package var uses: [Use]
   package var properties: [Share]
+  /// How many properties are left out, and their bytes.
+  package var moreProperties = 0
+  package var moreBytes: UInt64 = 0
   package var authors: [Author]
   package var months: [Month]
   package var isSound: Bool

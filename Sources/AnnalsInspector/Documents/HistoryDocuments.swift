@@ -29,6 +29,9 @@ package struct TransactionsDocument: Codable, Sendable {
     package var header: ShownHeader
     package var changes: [ShownChange]
     package var matching: Int
+    /// The first of what it changed of the schema, and how many lines are left out.
+    package var schemaLines: [String]?
+    package var moreSchemaLines: Int?
   }
 
   package var transactions: [Entry]

@@ -11,6 +11,11 @@ package struct ShownMoment: Codable, Sendable, Hashable {
   package var message: String?
   package var head: Int64
   package var base: Int64
+
+  /// A place of this number, of which nothing else is said.
+  package init(number: Int64, head: Int64, base: Int64) {
+    (self.number, self.head, self.base) = (number, head, base)
+  }
 }
 
 /// An object, as a link.
@@ -27,7 +32,12 @@ package struct ShownObject: Codable, Sendable, Hashable {
 
 /// A value, cut where it is long.
 package struct ShownValue: Codable, Sendable, Hashable {
-  package var kind: String
+  package enum Kind: String, Codable, Sendable {
+    case null, erased, bool, int, double, decimal, string, date, day, uuid, url, json, data
+    case object, objects
+  }
+
+  package var kind: Kind
   package var text: String
   /// The bytes of the whole value, of texts and data.
   package var length: Int64?
@@ -37,7 +47,7 @@ package struct ShownValue: Codable, Sendable, Hashable {
   package var objects: [ShownObject]?
   package var count: Int?
 
-  package init(_ kind: String, _ text: String) {
+  package init(_ kind: Kind, _ text: String) {
     self.kind = kind
     self.text = text
   }
@@ -59,9 +69,21 @@ package struct ShownHeader: Codable, Sendable, Hashable {
   package var migrations: [String]?
   package var lost: String?
   package var lostReason: String?
+  package var loss: ShownLoss?
   package var schema: [String]?
   package var erased: [String]?
+  package var erasedBecause: String?
   package var changes: Int
+}
+
+/// What is known of lost transactions, other than their numbers.
+package struct ShownLoss: Codable, Sendable, Hashable {
+  /// Their times lie between these.
+  package var afterUs: Int64?
+  package var beforeUs: Int64?
+  package var salvagedUs: Int64
+  /// Whether the changes make up for them exactly.
+  package var isExact: Bool
 }
 
 /// A change of one object.
@@ -80,6 +102,10 @@ package struct ShownDifference: Codable, Sendable, Hashable {
   package var before: ShownValue?
   package var after: ShownValue?
   package var edits: ShownEdits?
+  /// Whether it is the object's key.
+  package var isKey: Bool?
+  /// Whether it is the display attribute.
+  package var isDisplay: Bool?
 }
 
 /// What an update did to a list of objects.

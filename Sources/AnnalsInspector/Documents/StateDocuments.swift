@@ -99,6 +99,22 @@ package struct ObjectDocument: Codable, Sendable {
   package var command: String
 }
 
+/// Who last set each property of an object.
+package struct BlameDocument: Codable, Sendable {
+  package struct Line: Codable, Sendable {
+    package var property: String
+    package var value: ShownValue
+    /// Who set or cleared it; nil if that was pruned, and for a default that nobody wrote.
+    package var setBy: ObjectDocument.Origin?
+  }
+
+  package var moment: ShownMoment
+  package var object: ShownObject
+  package var lines: [Line]
+  package var deleted: ShownHeader?
+  package var command: String
+}
+
 /// The objects that refer to one.
 package struct ReferrersDocument: Codable, Sendable {
   package var moment: ShownMoment

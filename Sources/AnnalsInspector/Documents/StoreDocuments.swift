@@ -26,6 +26,54 @@ package struct StoresDocument: Codable, Sendable {
   package var command: String
 }
 
+/// A store in numbers, and what waits to be done for it.
+package struct SummaryDocument: Codable, Sendable {
+  package struct Consumer: Codable, Sendable {
+    package var name: String
+    package var number: Int64
+    package var isBlocking: Bool
+    package var isLeaseRunning: Bool
+  }
+
+  /// An erasure that was recorded and not carried out.
+  package struct Unfinished: Codable, Sendable {
+    package var number: Int64
+    /// The first transaction that has such a value.
+    package var found: Int64
+    /// The commands that carry it out.
+    package var commands: [String]
+  }
+
+  package var uuid: String
+  package var base: Int64
+  package var head: Int64
+  /// Most objects first.
+  package var objects: [EntityCount]
+  package var consumers: [Consumer]
+  package var moreConsumers: Int
+  package var unfinishedErasures: [Unfinished]
+  /// Nil for a store that keeps everything.
+  package var maintenance: MaintenanceSummary?
+  package var command: String
+}
+
+/// What maintenance would do now.
+package struct MaintenanceSummary: Codable, Sendable {
+  package struct Drop: Codable, Sendable {
+    package var transactions: Int
+    package var changes: Int
+    package var floor: Int64
+  }
+
+  package var retention: String
+  /// `off`, `nothingToDrop`, `blocked`, `littleGained` or `prunes`.
+  package var outcome: String
+  package var wantedFloor: Int64
+  package var drop: Drop?
+  /// The consumers that it waits for.
+  package var blockers: [String]
+}
+
 /// A store at one moment.
 package struct OverviewDocument: Codable, Sendable {
   package struct EntityEntry: Codable, Sendable, Hashable {

@@ -1,93 +1,96 @@
 import Annals
 
-/// The part of a transaction that `log` shows: the first selected changes, and how many there are.
+/// A transaction of a history, with the first of its changes that match.
 package struct TransactionDigest {
-  /// The transaction, with the changes of one part only.
+  /// The transaction, of a large one the first part.
   package var transaction: Transaction
-  package var shown: [Change]
-  package var total: Int
+  /// The first changes that match.
+  package var changes: [Change] = []
+  /// How many changes match.
+  package var matching = 0
+  /// How many changes there are.
+  package var total = 0
+  /// Whether the history's condition selects the transaction.
+  package var isSelected = false
 
   package var number: Int64 { transaction.number }
 }
 
-/// Walks the transactions that a condition selects, and gives the state as of each on request.
+/// Walks the transactions of a history in its direction, and gives the state as of each on request.
 ///
 /// Memory: the state and one frame, whatever the number and size of transactions; with
 /// `nextTransaction`, one transaction.
 package struct HistoryWalk {
-  private let history: History
   private let isReversed: Bool
   private var cursor: PartCursor
+  /// The first part of the next transaction, if it was read already.
   private var held: TransactionPart?
-  /// A cursor over states; nil until one was requested.
-  private var moving: StateCursor?
-  private let end: Int64
+  /// The states just after the transactions.
+  package let states: NamingStates
+  private let most: Int
 
-  /// If there are more changes than `shownIfWhole`, `shownIfCut` are shown.
-  package static let shownIfWhole = 5
-  package static let shownIfCut = 3
-
-  package init(
-    _ store: Store, after: Int64, through: Int64, condition: HistoryCondition, isReversed: Bool
-  ) throws {
-    let forward = History(
-      version: store.version, after: after, through: through, condition: condition)
-    history = isReversed ? forward.reversed() : forward
-    self.isReversed = isReversed
-    end = isReversed ? after : through
+  /// Walks a history; a digest has at most so many changes.
+  package init(_ history: History, changes most: Int) throws {
+    isReversed = history.isReversed
+    self.most = most
+    states = NamingStates(
+      history.version, movingTo: isReversed ? history.after : history.through, isExact: true)
     cursor = try PartCursor(history)
   }
 
-  /// The state after a transaction. Call it in the order of the walk.
-  package mutating func state(at number: Int64) throws(AnnalsError) -> StateReader {
-    if moving == nil {
-      // The first request makes the state, since many walks need none.
-      moving = try StateCursor(version: history.version, at: number, movingTo: end)
-    }
-    guard var now = moving else { preconditionFailure("the state was just made") }
-    // A single reference, so that moving changes the state in place.
-    moving = nil
-    try now.move(to: number)
-    let state = now.reader
-    moving = now
-    return state
+  /// Walks the transactions after one, through another, that a condition selects.
+  package init(
+    _ store: Store, after: Int64, through: Int64, condition: HistoryCondition, isReversed: Bool,
+    changes most: Int = .max
+  ) throws {
+    let forward = History(
+      version: store.version, after: after, through: through, condition: condition)
+    try self.init(isReversed ? forward.reversed() : forward, changes: most)
   }
 
-  /// The next transaction with its first changes; nil after the last.
+  /// Whether there may be more.
+  var hasMore: Bool { held != nil }
+
+  /// The next transaction that is selected, with its first changes; nil after the last.
   package mutating func nextDigest() throws -> TransactionDigest? {
-    while let first = try nextPart() {
-      var digest = TransactionDigest(transaction: first.transaction, shown: [], total: 0)
-      var isSelected = false
-      var part = first
-      while true {
-        isSelected = isSelected || part.isSelected
-        add(part, to: &digest)
-        // The first part has the message.
-        if part.record.part == 0 { digest.transaction = part.transaction }
-        guard let next = try nextPart() else { break }
-        guard next.record.number == first.record.number else {
-          held = next
-          break
-        }
-        part = next
-      }
-      guard isSelected else { continue }
-      if digest.total > HistoryWalk.shownIfWhole {
-        digest.shown = Array(digest.shown.prefix(HistoryWalk.shownIfCut))
-      }
-      return digest
+    while let digest = try nextRead() {
+      if digest.isSelected { return digest }
     }
     return nil
   }
 
+  /// The next transaction that is read, whether it is selected or not; nil after the last.
+  mutating func nextRead() throws -> TransactionDigest? {
+    guard let first = try nextPart() else { return nil }
+    var digest = TransactionDigest(transaction: first.transaction)
+    var part = first
+    while true {
+      add(part, to: &digest)
+      guard let next = try nextPart() else { return digest }
+      guard next.record.number == first.record.number else {
+        held = next
+        return digest
+      }
+      part = next
+    }
+  }
+
   private func add(_ part: TransactionPart, to digest: inout TransactionDigest) {
+    // The first part has the message; backward, the last part comes first.
+    if part.record.part == 0 { digest.transaction = part.transaction }
+    digest.isSelected = digest.isSelected || part.isSelected
     digest.total += Int(part.record.changeCount)
-    let changes = part.selectedChanges.prefix(HistoryWalk.shownIfWhole).map {
+    let selected = part.selectedChanges
+    digest.matching += selected.count
+    let changes = selected.prefix(most).map {
       Change(page: part.page, transaction: part.index, index: $0)
     }
-    // Backward, the last part of a transaction comes first.
-    let all = isReversed ? changes + digest.shown : digest.shown + changes
-    digest.shown = Array(all.prefix(HistoryWalk.shownIfWhole))
+    if digest.changes.isEmpty {
+      digest.changes = changes
+    } else {
+      let all = isReversed ? changes + digest.changes : digest.changes + changes
+      digest.changes = Array(all.prefix(most))
+    }
   }
 
   /// The next transaction with all selected changes; nil after the last.

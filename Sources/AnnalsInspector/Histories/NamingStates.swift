@@ -4,9 +4,9 @@ import AnnalsLog
 
 /// The states after some transactions, for the names of the objects that they touch.
 ///
-/// Where making such a state costs too much, the newest one names them: keys seldom change, and
-/// objects that are gone have their numbers.
-final class NamingStates {
+/// Where making such a state costs too much, and exact ones are not asked for, the newest one names
+/// them: keys seldom change, and objects that are gone have their numbers.
+package final class NamingStates {
   private let version: StoreVersion
   private let end: Int64
   private var cursor: StateCursor?
@@ -15,15 +15,15 @@ final class NamingStates {
   /// From so many transactions on the newest state is used.
   private static let farthest: Int64 = 5_000
 
-  /// States that will be asked for in this order: moving to `end`.
-  init(_ version: StoreVersion, movingTo end: Int64) {
-    self.version = version
-    self.end = end
+  /// States that will be asked for in this order: moving to `end`. Exact ones are made whatever it
+  /// costs, without those of the newest values: the store may not hold these.
+  init(_ version: StoreVersion, movingTo end: Int64, isExact: Bool? = nil) {
+    (self.version, self.end, self.isExact) = (version, end, isExact)
   }
 
   /// A reader of the state just after a transaction. Call it in the order of the walk.
-  func reader(at number: Int64) throws(AnnalsError) -> StateReader {
-    if number == version.token.number, cursor == nil { return newest }
+  package func reader(at number: Int64) throws(AnnalsError) -> StateReader {
+    if number == version.token.number, cursor == nil, isExact != true { return newest }
     if isExact == nil { isExact = try costs(number) <= NamingStates.farthest }
     guard isExact == true else { return newest }
     if cursor == nil {

@@ -2,6 +2,20 @@ import Annals
 
 /// Formats what a transaction did to an entity.
 package enum SchemaText {
+  /// What a transaction changed of the schema: each entity, and below it the differences.
+  package static func lines(of transaction: Transaction) -> [String] {
+    let changed = transaction.schemaChange
+    guard !changed.isEmpty else { return [] }
+    let schema = transaction.schema
+    let before = transaction.page.glossary.schema(asOf: transaction.number - 1)
+    return changed.flatMap { entity in
+      ["schema of \(entity.name)"]
+        + differences(of: entity, from: before.entity(numbered: entity.number), in: schema).map {
+          "    \($0)"
+        }
+    }
+  }
+
   /// The differences of an entity from its earlier definition, one a line; `before` is nil for a
   /// new one.
   package static func differences(

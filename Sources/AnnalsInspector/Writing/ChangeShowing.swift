@@ -1,36 +1,54 @@
 import Annals
 
 /// Shows changes, with their values before and after.
-struct ChangeShowing {
-  let values: ValueShowing
-  /// The newest state, for labels of objects whose changes do not have them.
-  let newest: StateReader?
+package struct ChangeShowing {
+  /// Which properties are shown.
+  package enum Detail {
+    case none
+    /// Those of updates, and the display attribute of what was inserted or deleted.
+    case line
+    case all
+  }
 
-  static let mostProperties = 200
-  static let mostEdits = 50
+  let values: ValueShowing
+  /// The newest state, for labels of objects whose changes do not have them; nil for no labels.
+  let newest: StateReader?
+  private let detail: Detail
+
+  package init(values: ValueShowing, newest: StateReader? = nil, detail: Detail = .all) {
+    (self.values, self.newest, self.detail) = (values, newest, detail)
+  }
 
   /// Shows a change; `state` is that just after it, for names that it does not contain.
-  func shown(
+  package func shown(
     _ change: Change, _ state: () throws(AnnalsError) -> StateReader
   ) throws -> ShownChange {
+    let (kind, limits) = (change.kind, values.limits)
     let name = try change.objectName(state)
-    let reference = ObjectReference(change.objectID)
     var shown = ShownChange(
-      kind: "\(change.kind)", object: ShownObject(name, exists: change.kind != .delete),
+      kind: kind.word, object: ShownObject(name, exists: kind != .delete, cut: limits.name),
       properties: [])
-    shown.label = try label(of: change, reference)
+    if let newest { shown.label = try label(of: change, in: newest) }
+    if detail == .none { return shown }
+    let entity = change.entity
+    let key = entity.keyAttribute?.number
+    let display = entity.displayName.flatMap { entity.propertyNumber(named: $0) }
     let properties = change.properties
-    for property in properties.prefix(ChangeShowing.mostProperties) {
-      shown.properties.append(try self.shown(property, of: change.kind, state))
+    for property in properties {
+      guard detail == .all || kind == .update || property.number == display else { continue }
+      if shown.properties.count == limits.properties { break }
+      var difference = try self.shown(property, of: kind, state)
+      if property.number == key { difference.isKey = true }
+      if property.number == display { difference.isDisplay = true }
+      shown.properties.append(difference)
     }
-    if properties.count > ChangeShowing.mostProperties {
-      shown.more = properties.count - ChangeShowing.mostProperties
-    }
+    let left = properties.count - shown.properties.count
+    if left > 0 { shown.more = left }
     return shown
   }
 
   /// The display attribute of the object: as the change has it, otherwise as it is now.
-  private func label(of change: Change, _ object: ObjectReference) throws -> String? {
+  private func label(of change: Change, in newest: StateReader) throws -> String? {
     if let text = change.displayValue.shortLabel { return text }
     let entity = change.entity
     guard let display = entity.displayName.flatMap({ entity.attribute(named: $0) }) else {
@@ -39,7 +57,8 @@ struct ChangeShowing {
     if let difference = change.difference(of: display.number) {
       return difference.after.shortLabel ?? difference.before.shortLabel
     }
-    guard let newest, try newest.exists(object) else { return nil }
+    let object = ObjectReference(change.objectID)
+    guard try newest.exists(object) else { return nil }
     return try newest.value(of: object, display).shortLabel
   }
 
@@ -59,10 +78,11 @@ struct ChangeShowing {
 
   private func shown(_ edits: RelationshipEdits, _ state: StateReader) throws -> ShownEdits {
     let parts = edits.parts
-    let most = ChangeShowing.mostEdits
+    let (most, cut) = (values.limits.edits, values.limits.name)
     func list(_ edits: [RelationshipEdits.Edit]) throws -> [ShownEdits.Edit] {
       try edits.prefix(most).map {
-        ShownEdits.Edit(position: $0.position, object: try ShownObject($0.object, in: state))
+        let object = try ShownObject($0.object, in: state, cut: cut)
+        return ShownEdits.Edit(position: $0.position, object: object)
       }
     }
     let more = [parts.removed.count, parts.inserted.count, parts.moved.count]
@@ -70,8 +90,20 @@ struct ChangeShowing {
     return ShownEdits(
       removed: try list(parts.removed), inserted: try list(parts.inserted),
       moved: try parts.moved.prefix(most).map {
-        ShownEdits.Move(from: $0.from, to: $0.to, object: try ShownObject($0.object, in: state))
+        let object = try ShownObject($0.object, in: state, cut: cut)
+        return ShownEdits.Move(from: $0.from, to: $0.to, object: object)
       },
       more: more)
+  }
+}
+
+extension ChangeKind {
+  /// `insert`, `update` or `delete`.
+  package var word: String {
+    switch self {
+    case .insert: "insert"
+    case .update: "update"
+    case .delete: "delete"
+    }
   }
 }

@@ -2,7 +2,9 @@ import Annals
 
 extension ShownHeader {
   /// A transaction without its changes; `count` is how many it has.
-  package init(_ transaction: Transaction, changes count: Int, cut: Int) {
+  package init(
+    _ transaction: Transaction, changes count: Int, cut: Int, listed: Int = ShowingLimits().listed
+  ) {
     let record = transaction.page.batch.transactions[transaction.index]
     self.init(
       number: transaction.number, timestamp: transaction.moment.description,
@@ -12,19 +14,28 @@ extension ShownHeader {
     process = transaction.processName
     pid = transaction.processID
     message = transaction.message?.clipped(to: cut)
-    group = transaction.group
-    undoes = transaction.undoes.map { [$0.lowerBound, $0.upperBound] }
-    redoes = transaction.redoes
+    let undo = transaction.undo
+    group = undo.group
+    switch undo.act {
+    case .undoes(let numbers): undoes = [numbers.lowerBound, numbers.upperBound]
+    case .redoes(let number): redoes = number
+    case nil: break
+    }
     let migrations = transaction.migrations
     if !migrations.isEmpty { self.migrations = migrations }
     if let lost = record.lost {
       self.lost = "\(lost)"
       lostReason = lost.reason
+      loss = ShownLoss(
+        afterUs: lost.after.microseconds > 0 ? lost.after.microseconds : nil,
+        beforeUs: lost.before?.microseconds, salvagedUs: lost.salvaged.microseconds,
+        isExact: lost.isExact)
     }
     let entities = transaction.changedEntityNames
-    if !entities.isEmpty { schema = Array(entities.prefix(ShownHeader.mostListed)) }
+    if !entities.isEmpty { schema = Array(entities.prefix(listed)) }
     if let erasure = transaction.erasure {
-      erased = erasure.targets.prefix(ShownHeader.mostListed).map { target in
+      erasedBecause = erasure.reason
+      erased = erasure.targets.prefix(listed).map { target in
         let entity = transaction.schema.entity(numbered: target.object.entity)
         let name = "\(entity?.name ?? "#\(target.object.entity)")#\(target.object.row)"
         let properties = target.properties.map { entity?.propertyName($0) ?? "#\($0)" }
@@ -32,8 +43,6 @@ extension ShownHeader {
       }
     }
   }
-
-  private static let mostListed = 50
 }
 
 extension Transaction {

@@ -8,7 +8,8 @@ extension ShownObject {
   /// An object as it is named in a state; with a label if that is wanted and the entity has a
   /// display attribute.
   package init(
-    _ object: ObjectReference, in state: StateReader, labelled: Bool = false
+    _ object: ObjectReference, in state: StateReader, labelled: Bool = false,
+    cut: Int = ShowingLimits().name
   ) throws {
     let name = try state.name(of: object)
     let exists = try state.exists(object)
@@ -18,13 +19,15 @@ extension ShownObject {
     {
       label = try state.value(of: object, display).shortLabel
     }
-    self.init(name, label: label, exists: exists)
+    self.init(name, label: label, exists: exists, cut: cut)
   }
 
-  /// An object of this name.
-  package init(_ name: ObjectName, label: String? = nil, exists: Bool) {
+  /// An object of this name, cut at so many characters.
+  package init(
+    _ name: ObjectName, label: String? = nil, exists: Bool, cut: Int = ShowingLimits().name
+  ) {
     self.init(
-      id: "\(name.entity)#\(name.row)", name: name.text.clipped(to: 400), entity: name.entity,
+      id: "\(name.entity)#\(name.row)", name: name.text.clipped(to: cut), entity: name.entity,
       row: name.row, label: label, exists: exists)
   }
 }

@@ -1,62 +1,73 @@
 import Annals
+import AnnalsModel
 
-/// Shows values, each cut to so many characters.
+/// Shows values, each within limits.
 ///
 /// Reads the beginnings of large values as long as its budget lasts, and shows little of a text
 /// once many long ones were shown, so that no document is longer than some megabytes.
 package final class ValueShowing {
-  /// The greatest number of characters of a text.
-  let cut: Int
+  let limits: ShowingLimits
   private let largeValues: any LargeValueSource
   /// How many bytes of large values may still be read.
-  private var budget: UInt64 = 4 << 20
+  private var budget: UInt64
   /// How many bytes of texts may still be shown.
-  private var room = 6 << 20
-  /// Without room, so many characters of each are shown.
-  private static let leastCut = 8
+  private var room: Int
 
   static let longestCut = 20_000
   static let usualCut = 200
-  /// How many objects of a list are shown.
-  private static let listed = 10
 
-  package init(cut: Int = ValueShowing.usualCut, _ largeValues: any LargeValueSource) {
-    self.cut = cut
+  package init(_ limits: ShowingLimits, _ largeValues: any LargeValueSource) {
+    self.limits = limits
     self.largeValues = largeValues
+    (budget, room) = (limits.allLarge, limits.room)
+  }
+
+  package convenience init(
+    cut: Int = ValueShowing.usualCut, _ largeValues: any LargeValueSource
+  ) {
+    self.init(.page(cut: cut), largeValues)
   }
 
   /// Shows a value, with the names and labels that objects have in the state.
-  func shown(_ value: Value, _ state: () throws(AnnalsError) -> StateReader) throws -> ShownValue {
+  package func shown(
+    _ value: Value, _ state: () throws(AnnalsError) -> StateReader
+  ) throws -> ShownValue {
     switch value {
-    case .null: return ShownValue("null", "")
-    case .erased: return ShownValue("erased", "(erased)")
-    case .string(let text): return self.text(text, "string")
-    case .url(let text): return self.text(text, "url")
-    case .json(let text): return self.text(text, "json")
+    case .object(let target):
+      let object = try self.shown(target, state())
+      var shown = ShownValue(.object, object.name)
+      shown.object = object
+      return shown
+    case .objects(let targets): return try list(targets, state())
+    default: return try shown(value)
+    }
+  }
+
+  /// Shows a value that belongs to no state: objects by their numbers.
+  package func shown(_ value: Value) throws -> ShownValue {
+    switch value {
+    case .null: return ShownValue(.null, "")
+    case .string(let text): return self.text(text, .string)
+    case .url(let text): return self.text(text, .url)
+    case .json(let text): return self.text(text, .json)
     case .date(let moment):
-      var shown = ShownValue("date", moment.description)
+      var shown = ShownValue(.date, moment.description)
       shown.us = moment.microseconds
       return shown
     case .data(let bytes):
-      var shown = ShownValue("data", "")
+      var shown = ShownValue(.data, "")
       shown.length = Int64(bytes.count)
       shown.isCut = true
       return shown
     case .large(let large): return try self.large(large)
-    case .object(let target):
-      let object = try ShownObject(target, in: state(), labelled: true)
-      var shown = ShownValue("object", object.name)
-      shown.object = object
-      return shown
-    case .objects(let targets): return try list(targets, state())
-    case .bool, .int, .double, .uuid, .decimal, .day:
-      return ShownValue("\(value.tag)", value.plainText)
+    case .erased, .bool, .int, .double, .uuid, .decimal, .day, .object, .objects:
+      return ShownValue(ShownValue.Kind(value.tag), value.plainText)
     }
   }
 
-  private func text(_ text: String, _ kind: String) -> ShownValue {
+  private func text(_ text: String, _ kind: ShownValue.Kind) -> ShownValue {
     let count = text.utf8.count
-    let cut = room > 0 ? cut : min(cut, ValueShowing.leastCut)
+    let cut = room > 0 ? limits.text : min(limits.text, ShowingLimits.leastText)
     let isCut = count > cut && text.unicodeScalars.count > cut
     var shown = ShownValue(kind, isCut ? String(text.unicodeScalars.prefix(cut)) : text)
     shown.length = Int64(count)
@@ -65,28 +76,70 @@ package final class ValueShowing {
     return shown
   }
 
+  private func shown(_ target: ObjectReference, _ state: StateReader) throws -> ShownObject {
+    try ShownObject(target, in: state, labelled: limits.hasLabels, cut: limits.name)
+  }
+
   private func list(_ targets: [ObjectReference], _ state: StateReader) throws -> ShownValue {
-    let objects = try targets.prefix(ValueShowing.listed).map {
-      try ShownObject($0, in: state, labelled: true)
+    let objects = try targets.prefix(ShowingLimits.listed).map {
+      try self.shown($0, state)
     }
     let more = targets.count > objects.count ? ", …" : ""
-    var shown = ShownValue("objects", "[\(objects.map(\.name).joined(separator: ", "))\(more)]")
+    var shown = ShownValue(.objects, "[\(objects.map(\.name).joined(separator: ", "))\(more)]")
     shown.objects = objects
     shown.count = targets.count
     return shown
   }
 
-  /// The beginning of a large value, if the budget allows.
+  /// The beginning of a large text, if the budget allows.
   private func large(_ large: LargeValue) throws -> ShownValue {
-    var shown = ShownValue("\(large.tag)", "")
-    if large.tag != .data, large.length <= budget {
-      budget -= large.length
-      if let bytes = try largeValues.bytesLeft(of: large) {
-        return text(String(decoding: bytes, as: UTF8.self), "\(large.tag)")
-      }
+    let kind = ShownValue.Kind(large.tag)
+    var shown = ShownValue(kind, "")
+    let count = min(large.length, limits.large)
+    if large.tag.isText, count > 0, count <= budget, let text = try beginning(of: large, count) {
+      budget -= count
+      shown = self.text(text, kind)
+      if count == large.length { return shown }
     }
-    shown.length = Int64(large.length)
+    shown.length = Int64(clamping: large.length)
     shown.isCut = true
     return shown
+  }
+
+  /// The whole characters among the first bytes; nil if they were lost before a salvage.
+  private func beginning(of large: LargeValue, _ count: UInt64) throws -> String? {
+    var bytes: ContiguousArray<UInt8> = []
+    do throws(AnnalsError) {
+      try largeValues.withPieces(of: large, in: 0..<count) { bytes.append(contentsOf: $0) }
+    } catch {
+      guard error.code == .lost else { throw error }
+      return nil
+    }
+    bytes.removeLast(bytes.withUnsafeBytes { HiddenCharacters.incompleteEnd(of: $0) })
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension ShownValue.Kind {
+  /// The kind of values with this tag.
+  init(_ tag: ValueTag) {
+    self =
+      switch tag {
+      case .null: .null
+      case .erased: .erased
+      case .bool: .bool
+      case .int: .int
+      case .double: .double
+      case .decimal: .decimal
+      case .string: .string
+      case .date: .date
+      case .day: .day
+      case .uuid: .uuid
+      case .url: .url
+      case .json: .json
+      case .data: .data
+      case .object: .object
+      case .objects: .objects
+      }
   }
 }

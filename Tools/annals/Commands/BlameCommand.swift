@@ -22,13 +22,28 @@ struct BlameCommand: FileCommand {
     defer { try? store.close() }
     let snapshot = try console.snapshot(at, in: store, withOnly: [])
     try console.refuseBeforeFirst(snapshot, at: at, store)
+    let found = try find(in: snapshot, store)
     let blame = try store.version.blame(
-      try find(in: snapshot, store), at: snapshot.number, readingLargeValues: false)
+      found, at: snapshot.number, readingLargeValues: false)
+    let document = try self.document(blame, of: found, in: snapshot, store)
     switch format {
-    case .text: try writeText(blame, snapshot, store, console)
-    case .jsonl: try writeLines(blame, snapshot, console)
+    case .text: try BlameText(console).write(document)
+    case .jsonl: try writeLines(document, blame, snapshot, console)
     }
     return .done
+  }
+
+  /// What is printed; for `jsonl` without large values, which are printed whole.
+  func document(
+    _ blame: Blame, of object: ObjectID, in snapshot: Snapshot, _ store: Store
+  ) throws -> BlameDocument {
+    let limits = ShowingLimits.whole(large: format == .text ? ValueText.mostBytesShown : 0)
+    return try BlameDocument(
+      blame, of: try ShownObject(ObjectReference(object), in: snapshot.reader),
+      at: ShownMoment(
+        number: snapshot.number, head: store.token.number, base: store.base.number),
+      in: snapshot.reader, ValueShowing(limits, snapshot.reader.largeValues),
+      command: CommandWords("blame", file).adding(self.object).option("at", at))
   }
 
   /// The object as of the position, otherwise the one of that name that was deleted last.
@@ -44,65 +59,33 @@ struct BlameCommand: FileCommand {
     }
   }
 
-  private func writeText(
-    _ blame: Blame, _ snapshot: Snapshot, _ store: Store, _ console: Console
+  /// Writes the lines with the whole values, which the document does not have.
+  private func writeLines(
+    _ document: BlameDocument, _ blame: Blame, _ snapshot: Snapshot, _ console: Console
   ) throws {
-    let text = TransactionText(console, limit: 200)
-    var rows: [[String]] = []
-    func add(_ transaction: Transaction?, _ what: String) {
-      guard let transaction else {
-        let origin = store.base.number > 0 ? "at or before \(store.base.number)" : "default"
-        return rows.append(["-", origin, "", what])
-      }
-      let record = transaction.page.batch.transactions[transaction.index]
-      rows.append([
-        "\(transaction.number)", console.zone.text(record.timestamp),
-        ValueText.plain(transaction.author ?? ""), what,
-      ])
-    }
-    if let deletion = blame.deletion { add(deletion, "deleted; before that it had") }
-    for line in blame {
-      let shown = try text.values.beginning(of: line.value, in: snapshot.reader)
-      let value = try text.text(shown) { () throws(AnnalsError) in snapshot.reader }
-      add(line.transaction, "\(ValueText.plain(line.property)): \(value)")
-    }
-    let widths = (0..<3).map { column in rows.map { $0[column].cells }.max() ?? 0 }
-    for row in rows {
-      let date = row[1].padded(right: widths[1])
-      try console.output.line(
-        row[0].padded(left: widths[0]), .heading,
-        "  \(date)  \(row[2].padded(right: widths[2]))  \(row[3])")
-    }
-  }
-
-  private func writeLines(_ blame: Blame, _ snapshot: Snapshot, _ console: Console) throws {
     let entity = snapshot.schema.entity(named: try ObjectArgument(object).entity)
     var json = JSONWriter()
-    for line in blame {
+    for (line, value) in zip(document.lines, blame.map(\.value)) {
       json.beginObject()
       json.member("property", line.property)
       json.key("value")
       let type = entity?.attribute(named: line.property)?.type ?? .any
-      if case .large = line.value {
-        try json.value(line.value, as: type, from: snapshot.reader.largeValues) {
+      if case .large = value {
+        try json.value(value, as: type, from: snapshot.reader.largeValues) {
           try console.output.write($0.bytes)
           $0.removeBytes()
         }
       } else {
-        try json.value(line.value, as: type, in: snapshot.reader)
+        try json.value(value, as: type, in: snapshot.reader)
       }
-      origin(of: line.transaction, in: &json)
-      if let deletion = blame.deletion { json.member("deleted", deletion.number) }
+      if let origin = line.setBy {
+        json.member("n", origin.number)
+        json.member("timestamp", origin.timestamp)
+        if let author = origin.author { json.member("author", author) }
+      }
+      if let deleted = document.deleted { json.member("deleted", deleted.number) }
       json.endObjectLine()
     }
     try console.output.write(json.bytes)
-  }
-
-  private func origin(of transaction: Transaction?, in json: inout JSONWriter) {
-    guard let transaction else { return }
-    let record = transaction.page.batch.transactions[transaction.index]
-    json.member("n", transaction.number)
-    json.member("timestamp", record.timestamp.description)
-    if let author = transaction.author { json.member("author", author) }
   }
 }

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 import ArgumentParser
 
 struct DiffCommand: FileCommand {
@@ -27,16 +28,16 @@ struct DiffCommand: FileCommand {
     let start = try console.number(from, in: store)
     let end = try console.number(to, in: store)
     let text = TransactionText(console, limit: 200)
+    let showing = DiffCommand.showing(of: store)
     var json = JSONWriter()
     var isSame = true
-    try store.forEachDifference(from: start, to: end) { change, old, new in
+    try store.version.forEachNamedDifference(from: start, to: end) { change, state in
       isSame = false
-      // A deleted object has its name in the state before.
-      let state = change.kind == .delete ? old : new
       switch format {
       case .text:
-        try text.write(change, indent: "") { () throws(AnnalsError) in state }
-        try text.writeProperties(of: change, indent: "    ") { () throws(AnnalsError) in state }
+        let shown = try showing.shown(change) { () throws(AnnalsError) in state }
+        try text.write(shown, indent: "")
+        try text.writeProperties(of: shown, indent: "    ")
       case .jsonl:
         try json.change(change, explicitRow: false, includesBefore: true) {
           () throws(AnnalsError) in
@@ -51,5 +52,10 @@ struct DiffCommand: FileCommand {
       }
     }
     return tellsByExitCode && !isSame ? .foundProblems : .done
+  }
+
+  /// What the text shows of changes.
+  static func showing(of store: Store) -> ChangeShowing {
+    ChangeShowing(values: ValueShowing(.whole(), store.version))
   }
 }

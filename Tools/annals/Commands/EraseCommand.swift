@@ -37,7 +37,11 @@ struct EraseCommand: RewritingCommand {
     let store = try console.open(file, forWriting: !isPlan)
     defer { try? store.close() }
     if !isPlan { try console.refuseReplica(store, file) }
-    for text in Remedy.unfinishedErasures(of: store, in: file) { console.report(text) }
+    // A history that cannot be read has been reported.
+    for unfinished in (try? store.version.unfinishedErasures()) ?? [] {
+      let shown = SummaryDocument.Unfinished(unfinished, in: store.schema, at: file)
+      console.report(Remedy.text(of: shown))
+    }
     let found = try find(argument, in: store)
     try checkProperties(of: found, in: store)
     try console.output.line(try text(of: found, in: store))

@@ -49,7 +49,8 @@ struct GetCommand: FileCommand {
     }
     let stored = try snapshot.reader.object(found.id(in: snapshot), readingLargeValues: false)
     guard let stored else { return .couldNotRun }
-    try ObjectText(TransactionText(console, limit: .max)).write(stored, snapshot.reader)
+    let showing = ValueShowing(.whole(large: .max), snapshot.reader.largeValues)
+    try ObjectText(TransactionText(console, limit: .max), showing).write(stored, snapshot.reader)
     return .done
   }
 

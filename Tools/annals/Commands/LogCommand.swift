@@ -73,35 +73,53 @@ struct LogCommand: FileCommand {
     let condition = try condition(console, store, &lower, &upper).counting(console.now)
     guard lower < upper else { return .done }
     var walk = try HistoryWalk(
-      store, after: lower, through: upper, condition: condition, isReversed: !reverse)
+      store, after: lower, through: upper, condition: condition, isReversed: !reverse,
+      changes: LogCommand.changesIfWhole)
     switch format {
-    case .text: try writeText(&walk, console)
+    case .text:
+      let text = TransactionText(console)
+      try forEachEntry(of: &walk, store) { try write($0, isFirst: $1, text) }
     case .jsonl: try LogCommand.writeLines(&walk, limit: limit ?? .max, console)
     }
     return .done
   }
 
-  private func writeText(_ walk: inout HistoryWalk, _ console: Console) throws {
-    let text = TransactionText(console)
+  /// If there are more changes than the first, as many as the second are shown.
+  private static let changesIfWhole = 5
+  private static let changesIfCut = 3
+
+  /// Calls `body` with each transaction, as it is shown, and whether it is the first.
+  func forEachEntry(
+    of walk: inout HistoryWalk, _ store: Store,
+    _ body: (TransactionsDocument.Entry, Bool) throws -> Void
+  ) throws {
+    let showing = TransactionShowing(
+      ChangeShowing(
+        values: ValueShowing(.whole(), store.version), detail: oneline ? .none : .line))
     var count = 0
-    while count < limit ?? .max, let digest = try walk.nextDigest() {
-      count += 1
+    while count < limit ?? .max, var digest = try walk.nextDigest() {
       if oneline {
-        try text.writeLine(digest) { () throws(AnnalsError) in try walk.state(at: digest.number) }
-        continue
+        digest.changes = Array(digest.changes.prefix(1))
+      } else if digest.total > LogCommand.changesIfWhole {
+        digest.changes = Array(digest.changes.prefix(LogCommand.changesIfCut))
       }
-      if count > 1 { try console.output.line() }
-      let hint = "annals show \(file) \(digest.number)"
-      try text.writeHead(digest.transaction)
-      try text.writeSchema(of: digest.transaction, hint: hint)
-      for change in digest.shown {
-        try text.write(change) { () throws(AnnalsError) in try walk.state(at: digest.number) }
-      }
-      let more = digest.total - digest.shown.count
-      if more > 0 {
-        try console.output.line("    … \(Numerals.grouped(more)) more: \(hint)")
-      }
+      try body(try showing.shown(digest, walk.states), count == 0)
+      count += 1
     }
+  }
+
+  /// Writes a transaction.
+  func write(
+    _ entry: TransactionsDocument.Entry, isFirst: Bool, _ text: TransactionText
+  ) throws {
+    if oneline { return try text.writeLine(entry) }
+    if !isFirst { try text.output.line() }
+    let hint = "annals show \(file) \(entry.header.number)"
+    try text.writeHead(entry.header)
+    try text.writeSchema(entry.schemaLines ?? [], more: entry.moreSchemaLines, hint: hint)
+    for change in entry.changes { try text.write(change) }
+    let more = entry.header.changes - entry.changes.count
+    if more > 0 { try text.output.line("    … \(Numerals.grouped(more)) more: \(hint)") }
   }
 
   /// Writes transactions as JSON Lines, with the values before.
@@ -115,7 +133,7 @@ struct LogCommand: FileCommand {
       for change in changes {
         try json.change(change, explicitRow: false, includesBefore: true) {
           () throws(AnnalsError) in
-          try walk.state(at: transaction.number)
+          try walk.states.reader(at: transaction.number)
         } flush: {
           try console.output.write($0.bytes)
           $0.removeBytes()

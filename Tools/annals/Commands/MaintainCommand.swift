@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import ArgumentParser
 
 struct MaintainCommand: RewritingCommand {
@@ -27,7 +28,7 @@ struct MaintainCommand: RewritingCommand {
     let plan = try report?.plan ?? store.maintenancePlan(minimumGain: gain)
     try store.close()
     if plan.outcome == .off { try console.output.line("keeps \(plan.retention)") }
-    for line in MaintenanceText.lines(plan, console) { try console.output.line(line) }
+    for line in MaintenanceText.lines(MaintenanceSummary(plan)) { try console.output.line(line) }
     if let rewrite = report?.rewrite, let floor = report?.floor {
       try console.output.line(
         "the oldest transaction is \(floor) now; "

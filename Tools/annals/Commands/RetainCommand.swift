@@ -1,4 +1,5 @@
 import Annals
+import AnnalsInspector
 import ArgumentParser
 
 struct RetainCommand: FileCommand {
@@ -45,7 +46,7 @@ struct RetainCommand: FileCommand {
     let plan = try store.maintenancePlan()
     try store.close()
     try console.output.line("keeps \(plan.retention)")
-    for line in MaintenanceText.lines(plan, console) { try console.output.line(line) }
+    for line in MaintenanceText.lines(MaintenanceSummary(plan)) { try console.output.line(line) }
     return .done
   }
 }

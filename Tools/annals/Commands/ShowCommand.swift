@@ -47,15 +47,19 @@ struct ShowCommand: FileCommand {
       store, after: number - 1, through: number, condition: .always, isReversed: false)
     if format == .jsonl { return try LogCommand.writeLines(&walk, limit: 1, console) }
     let text = TransactionText(console, limit: 1000)
+    let showing = TransactionShowing(
+      ChangeShowing(values: ValueShowing(.whole(), store.version)))
     let history = History(
       version: store.version, after: number - 1, through: number, condition: .always)
     var cursor = try PartCursor(history)
     while let part = try cursor.next() {
+      let changes = part.transaction.changes
       if part.record.part == 0 {
-        try text.writeHead(part.transaction)
-        try text.writeMetadata(part.transaction)
+        try text.writeHead(showing.header(part.transaction, changes: changes.count))
+        try text.writeMetadata(showing.metadata(of: part.transaction))
+        try text.writeSchema(SchemaText.lines(of: part.transaction))
       }
-      try write(part.transaction.changes, of: number, &walk, text)
+      try write(changes, of: number, walk.states, showing, text)
     }
   }
 
@@ -70,25 +74,31 @@ struct ShowCommand: FileCommand {
       at: store.token.number,
       withOnly: [ObjectReference(entity: objects[0].entity, row: objects[0].row)])
     if let stored = try now.reader.object(objects[0], readingLargeValues: false) {
-      try ObjectText(text).write(stored, now.reader)
+      let values = ValueShowing(.whole(large: ValueText.mostBytesShown), now.reader.largeValues)
+      try ObjectText(text, values).write(stored, now.reader)
     } else {
       try console.output.line("\(ValueText.plain(argument.text)) was deleted")
     }
+    let showing = TransactionShowing(
+      ChangeShowing(values: ValueShowing(.whole(), store.version)))
     while let (transaction, changes) = try walk.nextTransaction() {
       try console.output.line()
-      try text.writeHead(transaction)
-      try write(changes, of: transaction.number, &walk, text)
+      try text.writeHead(showing.header(transaction, changes: changes.count))
+      try write(changes, of: transaction.number, walk.states, showing, text)
     }
   }
 
   /// Writes changes of a transaction, each with its properties.
   private func write(
-    _ changes: some Sequence<Change>, of number: Int64, _ walk: inout HistoryWalk,
-    _ text: TransactionText
+    _ changes: some Sequence<Change>, of number: Int64, _ states: NamingStates,
+    _ showing: TransactionShowing, _ text: TransactionText
   ) throws {
     for change in changes {
-      try text.write(change) { () throws(AnnalsError) in try walk.state(at: number) }
-      try text.writeProperties(of: change) { () throws(AnnalsError) in try walk.state(at: number) }
+      let shown = try showing.changes.shown(change) { () throws(AnnalsError) in
+        try states.reader(at: number)
+      }
+      try text.write(shown)
+      try text.writeProperties(of: shown)
     }
   }
 }

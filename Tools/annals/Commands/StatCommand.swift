@@ -1,6 +1,7 @@
 import Annals
 import AnnalsDescription
 import AnnalsInspection
+import AnnalsInspector
 import ArgumentParser
 
 struct StatCommand: FileCommand {
@@ -13,19 +14,27 @@ struct StatCommand: FileCommand {
   @Argument(help: "The file.", completion: .file()) var file: String
 
   func run(_ console: Console) throws -> ExitStatus {
-    let (report, statistics) = try StoreFile.with(path: file) { found in
-      var verification = try StatisticsVerification(found.file)
-      return try verification.run { _ in }
-    }
+    let (space, errors) = try space()
     let store = try openedStore(console)
     defer { try? store?.close() }
-    try StatText(statistics, console).write(file, store)
-    guard report.isSound else {
-      console.report(
-        "\(file) is damaged: \(Numerals.counted(report.errors, "error")). See annals verify")
+    try StatText(console).write(file, space, store.map { SummaryDocument($0, at: file) })
+    guard errors == 0 else {
+      console.report("\(file) is damaged: \(Numerals.counted(errors, "error")). See annals verify")
       return .foundProblems
     }
     return .done
+  }
+
+  /// What is in the file, and how many errors a verification of its bytes finds.
+  func space() throws -> (document: SpaceDocument, errors: Int) {
+    try StoreFile.with(path: file) { found in
+      var verification = try StatisticsVerification(found.file)
+      let (report, statistics) = try verification.run { _ in }
+      let command = CommandWords("stat", file).text
+      return (
+        SpaceDocument(statistics, isSound: report.isSound, command: command), report.errors
+      )
+    }
   }
 
   /// The store, or nil if damage keeps it from opening. Throws if the file is of another kind.

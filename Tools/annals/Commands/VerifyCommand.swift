@@ -1,5 +1,6 @@
 import Annals
 import AnnalsInspection
+import AnnalsInspector
 import ArgumentParser
 
 struct VerifyCommand: FileCommand {
@@ -66,7 +67,8 @@ struct VerifyCommand: FileCommand {
       for finding in findings {
         var text = withCommand("\(finding.severity): \(finding.message)")
         if let erasure = unfinished.first(where: { $0.message == finding.message }) {
-          text += " (\(Remedy.commands(for: erasure, of: store, in: file)))"
+          let shown = SummaryDocument.Unfinished(erasure, in: store.schema, at: file)
+          text += " (\(shown.commands.joined(separator: "; ")))"
         }
         try console.output.line(text)
         if finding.severity == .error { counts.errors += 1 }

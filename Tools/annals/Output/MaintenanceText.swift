@@ -1,4 +1,4 @@
-import Annals
+import AnnalsInspector
 import Foundation
 
 /// Formats what maintenance would do, and what rewrites have done.
@@ -30,22 +30,19 @@ enum MaintenanceText {
   }
 
   /// The lines of a plan; none for a store that keeps everything.
-  static func lines(_ plan: MaintenancePlan, _ console: Console) -> [String] {
+  static func lines(_ plan: MaintenanceSummary) -> [String] {
     var lines: [String] = []
-    if let prune = plan.prune {
+    if let drop = plan.drop {
       let what =
-        "\(Numerals.counted(prune.transactions, "transaction")) before \(prune.floor), with "
-        + "\(Numerals.counted(prune.changes, "change"))"
+        "\(Numerals.counted(drop.transactions, "transaction")) before \(drop.floor), with "
+        + "\(Numerals.counted(drop.changes, "change"))"
       lines.append(
-        plan.outcome == .prunes ? "drops \(what)" : "drops nothing yet: too little, \(what)")
-    } else if plan.outcome == .nothingToDrop {
+        plan.outcome == "prunes" ? "drops \(what)" : "drops nothing yet: too little, \(what)")
+    } else if plan.outcome == "nothingToDrop" {
       lines.append("nothing to drop")
-    } else if plan.outcome == .blocked {
+    } else if plan.outcome == "blocked" {
       lines.append("drops nothing yet")
     }
-    for blocker in plan.blockers {
-      lines.append("waits before \(plan.wantedFloor): \(blocker.text)")
-    }
-    return lines
+    return lines + plan.blockers.map { "waits before \(plan.wantedFloor): \($0)" }
   }
 }

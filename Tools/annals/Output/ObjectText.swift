@@ -1,11 +1,15 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 
 /// Formats one object: its name, and below it a line for each property with a value.
 struct ObjectText {
   private let text: TransactionText
+  private let showing: ValueShowing
 
-  init(_ text: TransactionText) { self.text = text }
+  init(_ text: TransactionText, _ showing: ValueShowing) {
+    (self.text, self.showing) = (text, showing)
+  }
 
   /// Writes an object of the state.
   func write(_ object: DynamicObject, _ state: StateReader) throws {
@@ -20,9 +24,8 @@ struct ObjectText {
     for (name, value) in properties {
       let label = "    \(name.padded(right: width))  "
       if try writeWhole(value, label, state.largeValues) { continue }
-      let beginning = try text.values.beginning(of: value, in: state)
-      let shown = try text.text(beginning) { () throws(AnnalsError) in state }
-      try text.output.line(label + shown)
+      let shown = try showing.shown(value) { () throws(AnnalsError) in state }
+      try text.output.line(label + text.values.text(shown))
     }
   }
 

@@ -104,31 +104,12 @@ enum Remedy {
     PlanAdvice.command(for: plan, of: entity, in: file).map { "\(plan): \($0)" } ?? plan
   }
 
-  /// The erasures that were recorded but not carried out, each with the commands to carry it out;
-  /// none if the history cannot be read.
-  static func unfinishedErasures(of store: Store, in file: String) -> [String] {
-    let list = (try? store.version.unfinishedErasures()) ?? []
-    return list.map { unfinished in
-      "transaction \(unfinished.number) says what is erased, and transaction "
-        + "\(unfinished.found) still has values of it; erase it again: "
-        + commands(for: unfinished, of: store, in: file)
-    }
-  }
-
-  /// The commands that carry out an erasure.
-  static func commands(
-    for unfinished: UnfinishedErasure, of store: Store, in file: String
-  ) -> String {
-    let commands = unfinished.erasure.targets.compactMap { target -> String? in
-      guard let entity = store.schema.entity(numbered: target.object.entity), !entity.isRemoved
-      else { return nil }
-      let names = target.properties.compactMap { entity.propertyName($0) }
-      let words =
-        ["annals", "erase", file, "\(entity.name)#\(target.object.row)"]
-        + names.flatMap { ["--property", $0] } + ["--reason", unfinished.erasure.reason]
-      return words.map(CommandWords.quoted).joined(separator: " ")
-    }
-    return commands.joined(separator: "; ")
+  /// What is said of an erasure that was recorded and not carried out, with the commands to carry
+  /// it out.
+  static func text(of unfinished: SummaryDocument.Unfinished) -> String {
+    "transaction \(unfinished.number) says what is erased, and transaction "
+      + "\(unfinished.found) still has values of it; erase it again: "
+      + unfinished.commands.joined(separator: "; ")
   }
 
   /// Matches a number that was probably meant as a year.

@@ -3,40 +3,33 @@ import AnnalsInspector
 
 extension TransactionText {
   /// A transaction in one line: number, date, author, and its message, otherwise its changes.
-  func writeLine(
-    _ digest: TransactionDigest, _ state: () throws(AnnalsError) -> StateReader
-  ) throws {
-    let record = digest.transaction.page.batch.transactions[digest.transaction.index]
-    let number = "\(digest.number)"
-    if let lost = record.lost { return try output.line(number, .heading, "  lost: \(lost)") }
-    let author = ValueText.plain(digest.transaction.author ?? "-")
-    let date = values.zone.text(record.timestamp)
-    let line = cut("\(number)  \(date)  \(author)  \(try summary(digest, state))")
+  func writeLine(_ entry: TransactionsDocument.Entry) throws {
+    let header = entry.header
+    let number = "\(header.number)"
+    if let lost = header.lost { return try output.line(number, .heading, "  lost: \(lost)") }
+    let author = ValueText.plain(header.author ?? "-")
+    let date = values.zone.text(Timestamp(microseconds: header.us))
+    let line = cut("\(number)  \(date)  \(author)  \(summary(entry))")
     try output.line(number, .heading, String(line.dropFirst(number.count)))
   }
 
-  private func summary(
-    _ digest: TransactionDigest, _ state: () throws(AnnalsError) -> StateReader
-  ) throws -> String {
-    let record = digest.transaction.page.batch.transactions[digest.transaction.index]
-    for entry in record.metadata where entry.key == "message" {
-      guard case .string(let message) = entry.value,
-        let first = ValueText.lines(of: message).first(where: { !$0.isEmpty })
-      else { continue }
+  private func summary(_ entry: TransactionsDocument.Entry) -> String {
+    let header = entry.header
+    if let message = header.message,
+      let first = ValueText.lines(of: message).first(where: { !$0.isEmpty })
+    {
       return ValueText.plain(first)
     }
-    let undo = digest.transaction.undo
-    var act = undo.act == nil ? "" : TransactionText.text(of: undo).map { "\($0): " } ?? ""
-    for name in digest.transaction.migrations { act += "migration: \(ValueText.plain(name)): " }
-    let entities = digest.transaction.changedEntityNames
-    let schema = "schema of " + ValueText.plain(entities.joined(separator: ", "))
-    guard let change = digest.shown.first else {
-      return act + (entities.isEmpty ? "no changes" : schema)
+    let isUndo = header.undoes != nil || header.redoes != nil
+    var act = isUndo ? TransactionText.undo(header).map { "\($0): " } ?? "" : ""
+    for name in header.migrations ?? [] { act += "migration: \(ValueText.plain(name)): " }
+    let schema = header.schema.map {
+      "schema of " + ValueText.plain($0.joined(separator: ", "))
     }
-    let name = ValueText.plain(try change.objectName(state).text)
-    let more = digest.total - 1
+    guard let change = entry.changes.first else { return act + (schema ?? "no changes") }
+    let more = header.changes - 1
     let others = more > 0 ? " and \(Numerals.grouped(more)) more" : ""
-    return "\(act)\(change.kind.mark) \(name)\(others)"
-      + (entities.isEmpty ? "" : ", " + schema)
+    return "\(act)\(change.mark) \(ValueText.plain(change.object.name))\(others)"
+      + (schema.map { ", " + $0 } ?? "")
   }
 }

@@ -6,52 +6,31 @@ struct ValueText {
   let zone: LocalZone
   /// The greatest number of characters of a text that is shown.
   var limit = 60
+  /// More bytes than any text that is shortened has, whatever its characters are made of.
+  static let mostBytesShown: UInt64 = 64 << 10
 
-  /// A value: text in quotes, dates in local time, `none` for no value.
-  func text(_ value: Value) -> String {
-    switch value {
-    case .null: "none"
-    case .erased: "(erased)"
-    case .string(let text): "\"" + ValueText.plain(text.shortened(to: limit), quoting: true) + "\""
-    case .url(let text), .json(let text): ValueText.plain(text.shortened(to: limit))
-    case .date(let moment): zone.exactText(moment)
-    case .data(let bytes): "(\(Numerals.counted(bytes.count, "byte")))"
-    case .large(let large): "(\(Numerals.counted(large.length, "byte")))"
-    default: value.plainText
+  /// A value: text in quotes, dates in local time, `none` for no value, objects by their names. Of
+  /// bytes, and of a large text that was not read, how many there are.
+  func text(_ value: ShownValue) -> String {
+    if value.text.isEmpty, value.isCut == true, let length = value.length {
+      return "(\(Numerals.counted(length, "byte")))"
     }
-  }
-
-  /// A value with the names of the objects that it refers to.
-  func text(_ value: Value, _ name: (ObjectReference) throws -> String) rethrows -> String {
-    switch value {
-    case .object(let target): return try name(target)
-    case .objects(let targets):
-      let shown = try targets.prefix(10).map(name)
-      let more = targets.count > 10 ? ["… \(Numerals.grouped(targets.count - 10)) more"] : []
+    switch value.kind {
+    case .null: return "none"
+    case .string:
+      return "\"" + ValueText.plain(value.text.shortened(to: limit), quoting: true) + "\""
+    case .url, .json: return ValueText.plain(value.text.shortened(to: limit))
+    case .date: return value.us.map { zone.exactText(Timestamp(microseconds: $0)) } ?? value.text
+    case .object: return ValueText.plain(value.text)
+    case .objects:
+      guard let objects = value.objects else { return ValueText.plain(value.text) }
+      let shown = objects.map { ValueText.plain($0.name) }
+      let left = (value.count ?? 0) - shown.count
+      let more = left > 0 ? ["… \(Numerals.grouped(left)) more"] : []
       return "[" + (shown + more).joined(separator: ", ") + "]"
-    default: return text(value)
+    case .erased, .bool, .int, .double, .decimal, .day, .uuid, .data: return value.text
     }
   }
-
-  /// The value, of which a text that is still in the file is read as far as it is shown.
-  func beginning(of value: Value, in state: StateReader) throws -> Value {
-    guard case .large(let large) = value, large.tag.isText else { return value }
-    if limit == .max { return try state.largeValues.complete(value) ?? value }
-    var bytes: ContiguousArray<UInt8> = []
-    let count = min(large.length, UInt64(ValueText.mostBytesShown))
-    do throws(AnnalsError) {
-      try state.largeValues.withPieces(of: large, in: 0..<count) { bytes.append(contentsOf: $0) }
-    } catch {
-      guard error.code == .lost else { throw error }
-      return value
-    }
-    let cut = bytes.withUnsafeBytes { HiddenCharacters.incompleteEnd(of: $0) }
-    bytes.removeLast(cut)
-    return Value(bytes: bytes, tag: large.tag)
-  }
-
-  /// More than any text that is shortened has, whatever its characters are made of.
-  private static let mostBytesShown = 64 << 10
 
   /// The lines of a text, which end in LF or CR LF.
   static func lines(of text: String) -> [String] {

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsExchange
+import AnnalsInspector
 import Foundation
 
 /// Prints the updates of live views, one at a time, until `end()`.
@@ -126,7 +127,11 @@ final class Watch: @unchecked Sendable {
     _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>
   ) throws {
     let text = TransactionText(console)
-    try text.writeHead(try store.transaction(update.token.number))
+    let showing = ValueShowing(.whole(), store.version)
+    let transaction = try store.transaction(update.token.number)
+    try text.writeHead(
+      TransactionShowing(ChangeShowing(values: showing)).header(
+        transaction, changes: transaction.changes.count))
     let (diff, new) = (update.diff, update.rows)
     for place in diff.deletes {
       try write("-", "\(place.position)", try old.name(at: place), .deleted)
@@ -139,7 +144,7 @@ final class Watch: @unchecked Sendable {
         let from = mark == ">" ? "\(step.from.position) → " : ""
         try write(
           mark, "\(from)\(step.to.position)",
-          try new.name(at: step.to) + details(step, update, old, text), .updated)
+          try new.name(at: step.to) + details(step, update, old, text.values, showing), .updated)
       }
     }
   }
@@ -151,17 +156,15 @@ final class Watch: @unchecked Sendable {
   /// The changed properties: `  title: "Fog" → "Mist"`.
   private func details(
     _ step: ListDiff.Step, _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>,
-    _ text: TransactionText
+    _ text: ValueText, _ showing: ValueShowing
   ) throws -> String {
     let (before, after) = (try old[step.from.position], try update.rows[step.to.position])
     let parts = try update.diff.changedProperties(of: step).map { name in
-      let was = try text.text(before[name]) { () throws(AnnalsError) in
-        old.snapshot.reader
-      }
-      let becomes = try text.text(after[name]) { () throws(AnnalsError) in
+      let was = try showing.shown(before[name]) { () throws(AnnalsError) in old.snapshot.reader }
+      let becomes = try showing.shown(after[name]) { () throws(AnnalsError) in
         update.rows.snapshot.reader
       }
-      return "\(ValueText.plain(name)): \(was) → \(becomes)"
+      return "\(ValueText.plain(name)): \(text.text(was)) → \(text.text(becomes))"
     }
     return parts.isEmpty ? "" : "  " + parts.joined(separator: ", ")
   }
