@@ -18,6 +18,7 @@ import Testing
     options.follows = follows
     options.deadline = .milliseconds(200)
     options.pulse = .milliseconds(5)
+    options.name = "writer"
     return options
   }
 
@@ -41,7 +42,8 @@ import Testing
     try folder.run { console in
       let store = try console.openForReading(folder.file(file), holdingValues: false)
       defer { try? store.close() }
-      let survey = try Following.waiting { try await ReplicaSurvey(of: store, log: log) }
+      let now = Date(console.now())
+      let survey = try Following.waiting { try await ReplicaSurvey(of: store, log: log, now: now) }
       let text = SurveyText(survey, file: "@" + file, log: log.map { _ in "nats://host/books" })
       try format == .text ? text.write(console) : text.writeLine(console)
       return text.fault == nil ? .done : .foundProblems
@@ -93,7 +95,10 @@ import Testing
     for words in [
       ["replicate"], ["replicate", "state", "f"], ["replicate", "status", "f", "--once"],
       ["replicate", "f", "--copies", "3"], ["replicate", "f", "--create", "--copies", "2"],
-      ["replicate", "f", "--deadline", "0"], ["replicate", "f", "--nkey", "U"],
+      ["replicate", "f", "--deadline", "0"], ["replicate", "f", "--keep", "5"],
+      ["replicate", "f", "--snapshots", "0"], ["replicate", "status", "f", "--snapshots", "5"],
+      ["replicate", "f", "--snapshots", "9", "--keep", "long"],
+      ["replicate", "f", "--nkey", "U"],
     ] {
       #expect(folder.run(words).status == .usage, "\(words)")
     }
@@ -124,6 +129,43 @@ import Testing
     let alone = try status(folder, "b", nil)
     #expect(alone.status == .done && !alone.output.contains("lag"))
     #expect(try replicate(folder, "b", log, format: .jsonl).output.contains(#""record":4,"lag":0"#))
+  }
+
+  @Test func `snapshots by a policy, and who holds the log`() async throws {
+    let folder = try CommandFolder()
+    let log = try await log(folder, "a", 8)
+    func keep() throws -> CommandRun {
+      try replicate(
+        folder, "b", log,
+        {
+          $0.snapshots = SnapshotPolicy(transactions: 5, trimming: LogKeep(transactions: 2))
+          $0.snapshots?.spread = .zero
+          $0.name = "keeper"
+        })
+    }
+    let held = try keep()
+    #expect(
+      held.output.contains("\nput a snapshot into the log, as of transaction 9; at transaction 9\n")
+    )
+    #expect(
+      held.output.contains("the log is not trimmed further: replica writer, which has record 0;"))
+    let text = try status(folder, "b", log).output
+    #expect(text.contains("\nreplicas  keeper: record 9, seen "), "\(text)")
+    #expect(text.contains("\n          writer: record 0, 9 behind, seen "), "\(text)")
+    #expect(text.contains("\nheld by   replica writer, which has record 0\n"), "\(text)")
+    let again = try await Replica.open(
+      path: folder.file("a"), schema: Schema(), log: log, options: options(follows: false),
+      environment: folder.store)
+    _ = try again.store.consumer("feed", blocking: true)
+    try await again.close()
+    let lines = try status(folder, "b", log, .jsonl).output.split(separator: "\n")
+    #expect(lines.count == 3 && !lines[0].contains("heldBy"), "\(lines)")
+    #expect(lines[2].contains(#""name":"writer","transaction":9,"record":9,"lag":0,"seen":"#))
+    let trimmed = try keep()
+    #expect(
+      trimmed.output.contains("\ntrimmed the log, which begins with record 8; at transaction 9\n"),
+      "\(trimmed)")
+    #expect(try status(folder, "b", log).output.contains("log       records 8 to 9"))
   }
 
   @Test func `a store of its own begins a log only if told to`() throws {

@@ -76,8 +76,30 @@ private struct Post: Record {
     let copy = try await Replica.open(path: copyPath, records: Post.self, log: second)
     print(try copy.store.snapshot().objects(of: Post.self).map(\.value.title))  // ["Old"]
     #expect(try copy.store.snapshot().objects(of: Post.self).map(\.value.title) == ["Old"])
-    #expect(try folder.names() == ["copy.annals", "old.annals"])
+    #expect(
+      try folder.names() == [
+        "copy.annals", "copy.annals.replica", "old.annals", "old.annals.replica",
+      ])
     for replica in [origin, copy] { try await replica.close() }
+  }
+
+  @Test func aLogThatStaysSmall() async throws {
+    let folder = try TemporaryFolder()
+    let keeperPath = folder.path("keeper.annals")
+    let log = InMemorySharedLog()
+    var keeping = ReplicaOptions()
+    keeping.snapshots = SnapshotPolicy(
+      transactions: 10_000, trimming: LogKeep(transactions: 5_000, age: .seconds(7 * 86_400)))
+    let keeper = try await Replica.open(
+      path: keeperPath, records: Post.self, log: log, options: keeping)
+    for number in 0..<4 {
+      try await keeper.write { tx in try tx.insert(Post(title: "\(number)", likes: 0)) }
+    }
+    try await keeper.putSnapshot()
+    let trim = try await keeper.trim(keeping: LogKeep(transactions: 0))
+    print(trim.first, trim.holds.first.map { "\($0)" } ?? "-")  // 5 -
+    #expect(trim.first == 5 && trim.holds.isEmpty)
+    try await keeper.close()
   }
 
   @Test func aLostTailAndABranch() async throws {
@@ -115,7 +137,7 @@ private struct Post: Record {
       print(transaction.number, transaction.author ?? "-")
     }
     #expect(try lost.snapshot().objects(of: Post.self).map(\.value.title) == ["Fog", "Lost"])
-    #expect(try folder.names().count == 4)
+    #expect(try folder.names().count == 6)
     try lost.close()
     for replica in [here, rejoined] { try await replica.close() }
   }

@@ -21,6 +21,11 @@ final class Link: SharedLog {
   private let silences = Locked<Int>(0)
   /// How many pieces are given, and then none; and how many were asked for.
   let pieces = Locked<(rest: Int, count: Int)>((.max, 0))
+  /// What happens before a piece is given, once.
+  let onPiece = Locked<(@Sendable () async -> Void)?>(nil)
+  /// What happens when a snapshot is refused.
+  let onRefusal = Locked<(@Sendable () -> Void)?>(nil)
+  private let cut = Locked<(snapshots: Bool, trim: Bool)>((false, false))
   private let late = Locked<(record: SharedRecord, last: SharedLogEnd)?>(nil)
   private let away = Locked<Bool>(false)
 
@@ -28,6 +33,18 @@ final class Link: SharedLog {
   var isAway: Bool {
     get { away.withLock { $0 } }
     set { away.withLock { $0 = newValue } }
+  }
+
+  /// Whether snapshots are not taken.
+  var refusesSnapshots: Bool {
+    get { cut.withLock { $0.snapshots } }
+    set { cut.withLock { $0.snapshots = newValue } }
+  }
+
+  /// Whether the way breaks when the log is to be trimmed.
+  var isTrimCut: Bool {
+    get { cut.withLock { $0.trim } }
+    set { cut.withLock { $0.trim = newValue } }
   }
 
   init(_ log: InMemorySharedLog) { self.log = log }
@@ -68,8 +85,12 @@ final class Link: SharedLog {
     if (try? await log.append(record, after: last)) != nil { late.withLock { $0 = nil } }
   }
 
-  private func passSilence() throws(SharedLogError) {
+  private func pass() throws(SharedLogError) {
     if isAway { throw .unavailable("the way is cut") }
+  }
+
+  private func passSilence() throws(SharedLogError) {
+    try pass()
     let isSilent = silences.withLock { count in
       defer { count = max(count - 1, 0) }
       return count > 0
@@ -85,15 +106,22 @@ final class Link: SharedLog {
   func growth(after sequence: UInt64) -> AsyncStream<UInt64> { log.growth(after: sequence) }
 
   func put(_ piece: [UInt8], at index: Int, of object: String) async throws(SharedLogError) {
+    try pass()
     try await log.put(piece, at: index, of: object)
   }
 
   func complete(_ object: SharedObject) async throws(SharedLogError) {
+    try pass()
+    if object.name.hasPrefix("snapshot/"), refusesSnapshots {
+      onRefusal.withLock { $0?() }
+      throw .refused("no more objects")
+    }
     try await log.complete(object)
   }
 
   func objects(beginning prefix: String) async throws(SharedLogError) -> [SharedObject] {
-    try await log.objects(beginning: prefix)
+    try pass()
+    return try await log.objects(beginning: prefix)
   }
 
   func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
@@ -101,15 +129,20 @@ final class Link: SharedLog {
       defer { pieces = (max(pieces.rest - 1, 0), pieces.count + 1) }
       return pieces.rest > 0
     }
+    try pass()
+    if let call = onPiece.withLock({ $0.take() }) { await call() }
     guard isGiven else { throw .unavailable("no more pieces") }
     return try await log.piece(index, of: object)
   }
 
   func remove(object name: String) async throws(SharedLogError) {
+    try pass()
     try await log.remove(object: name)
   }
 
   func trim(before sequence: UInt64) async throws(SharedLogError) {
+    try pass()
+    if isTrimCut { throw .refused("the process ends here") }
     try await log.trim(before: sequence)
   }
 }

@@ -75,12 +75,22 @@ private struct ModelRun {
       3,
       log: InMemorySharedLog(
         faults: .all(percent, seed: seed), longestRecord: 3_000, longestPiece: 2_500,
-        memory: seed % 3 == 0 ? 0 : 100))
+        memory: seed % 3 == 0 ? 0 : 100),
+      seed: 500_000_000 + seed * 1_000_000)
   }
+
+  /// Whether snapshots are put by a policy, and the log is trimmed.
+  private var keeps: Bool { seed % 3 == 1 }
 
   var options: ReplicaOptions {
     var options = ReplicaWorld.options
     options.pageLength = 1 + Int(seed % 7)
+    if keeps {
+      // In some runs leases end while replicas are away.
+      options.lease = .seconds(seed % 2 == 0 ? 86_400 : 20)
+      options.snapshots = SnapshotPolicy(transactions: 6, trimming: LogKeep(transactions: 3))
+      options.snapshots?.spread = .zero
+    }
     return options
   }
 
@@ -95,6 +105,9 @@ private struct ModelRun {
       case 1: try await reopen(index)
       case 2: try await crash(index)
       case 3: try await loseTail()
+      case 4 where keeps:
+        steps.append("\(index) keeps the log")
+        try await world.replicas[index].keepLog()
       default: try await write(index)
       }
     }
@@ -130,7 +143,9 @@ private struct ModelRun {
   /// written to by one that knows no more: then the others leave their branches.
   private mutating func loseTail() async throws {
     let count = 1 + random.below(6)
-    guard world.log.contents.last > UInt64(count) else { return }
+    // A record stays that file and log have in common.
+    let before = keeps ? world.log.contents.first : 0
+    guard world.log.contents.last > before + UInt64(count) else { return }
     world.log.loseTail(count)
     let last = world.log.contents.last
     steps.append("the log loses \(count) records, and has \(last)")
@@ -153,6 +168,8 @@ private struct ModelRun {
       try tx.insert(Note(title: "meanwhile \(mark)"))
     }
     acknowledged[mark] = commit.token.number
+    // The newest snapshot may be one of what was lost.
+    try await world.replicas[writer].keepLog()
     for index in sequences.indices where sequences[index] > last {
       try await world.replicas[index].close()
       var options = options

@@ -60,6 +60,7 @@ final class ReplicaWorld {
   static var options: ReplicaOptions {
     var options = ReplicaOptions()
     options.follows = false
+    options.lease = nil
     // However busy the machine is.
     options.deadline = .seconds(36_000)
     options.firstPause = .microseconds(50)

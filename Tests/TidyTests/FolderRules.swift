@@ -30,7 +30,7 @@ enum FolderRules {
     "AnnalsQuery": ["Calendar", "Order", "Planning", "Text", "Grouping", "Timelines", "Lists"],
     "AnnalsJetStream": ["Options", "Connection", "Stream", ""],
     "AnnalsReplication": [
-      "Digests", "Errors", "Log", "Transactions", "Branches", "Outbox", "Replica",
+      "Digests", "Errors", "Log", "Transactions", "Branches", "Keeping", "Outbox", "Replica",
     ],
     "AnnalsSalvage": ["Reading", ""],
     "AnnalsShipping": ["Folder", "Shipping", "Restoring", ""],

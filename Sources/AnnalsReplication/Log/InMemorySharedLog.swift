@@ -27,6 +27,8 @@ public final class InMemorySharedLog: SharedLog {
 
   fileprivate struct Inside {
     var contents = Contents()
+    /// The objects as they were when the last record was appended.
+    var olderObjects: [String: SharedObject] = [:]
     var remembered: [(id: String, sequence: UInt64)] = []
     /// Records that are on their way.
     var late: [(record: SharedRecord, last: SharedLogEnd)] = []
@@ -137,7 +139,9 @@ public final class InMemorySharedLog: SharedLog {
   public func objects(beginning prefix: String) async throws(SharedLogError) -> [SharedObject] {
     try await begin()
     return inside.withLock { inside in
-      inside.contents.objects.values.filter { $0.name.hasPrefix(prefix) }
+      let isStale = inside.happens(inside.faults.staleListing)
+      let objects = isStale ? inside.olderObjects : inside.contents.objects
+      return objects.values.filter { $0.name.hasPrefix(prefix) }
         .sorted { $0.name < $1.name }
     }
   }
@@ -256,6 +260,7 @@ extension InMemorySharedLog.Inside {
     let isLast = contents.records.last.map { $0.id == last.id } ?? true
     guard contents.last == last.sequence, isLast else { throw .behind(last: contents.last) }
     contents.records.append(record)
+    olderObjects = contents.objects
     remembered.append((record.id, contents.last))
     if remembered.count > memory { remembered.removeFirst(remembered.count - memory) }
     for listener in listeners.values { listener.yield(contents.last) }

@@ -17,13 +17,15 @@ public struct LogFaults: Sendable {
   public var duplicate = 0.0
   /// A page has its records out of order.
   public var reordering = 0.0
+  /// A list of objects is as it was when the last record was appended. Not among `all`.
+  public var staleListing = 0.0
   /// A call takes a while, in which others go on.
   public var delay = 0.0
 
   /// No faults; set what is wanted.
   public init(seed: UInt64 = 1) { self.seed = seed }
 
-  /// Every fault, each with this probability.
+  /// Every fault but stale listings, each with this probability.
   public static func all(_ probability: Double, seed: UInt64) -> LogFaults {
     var faults = LogFaults(seed: seed)
     faults.unavailable = probability

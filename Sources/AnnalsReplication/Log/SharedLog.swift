@@ -60,10 +60,13 @@ public protocol SharedLog: Sendable {
   func put(_ piece: [UInt8], at index: Int, of object: String) async throws(SharedLogError)
 
   /// Makes an object whose pieces are all there visible to everybody, in place of one of the same
-  /// name. Throws as `put`.
+  /// name. An object may have no pieces, and be its description alone: so a replica registers.
+  /// Throws as `put`.
   func complete(_ object: SharedObject) async throws(SharedLogError)
 
-  /// The complete objects whose names begin so, by name. Throws `.unavailable`, `.refused`.
+  /// The complete objects whose names begin so, by name. Whoever has read a record finds the
+  /// objects that were complete before it was appended; later changes of others may be missing for
+  /// a while. Throws `.unavailable`, `.refused`.
   func objects(beginning prefix: String) async throws(SharedLogError) -> [SharedObject]
 
   /// A piece of a complete object. Throws `.missing` if it is gone, `.unavailable`, `.refused`.
@@ -73,7 +76,8 @@ public protocol SharedLog: Sendable {
   /// `put`.
   func remove(object name: String) async throws(SharedLogError)
 
-  /// Drops the records before a sequence. Those from it on keep their sequences. Throws as `put`.
+  /// Drops the records before a sequence. Those from it on keep their sequences. May take effect
+  /// later than it was asked for. Throws as `put`.
   func trim(before sequence: UInt64) async throws(SharedLogError)
 }
 

@@ -17,11 +17,13 @@ extension Replica {
   @discardableResult
   public func catchUp() async throws -> Token {
     try requireOpen()
-    return try await turn.run {
+    let token = try await turn.run {
       var retries = Retries(options, environment)
       try await catchUp(&retries)
       return store.token
     }
+    await registerProgress()
+    return token
   }
 
   /// As `catchUp()`, for the holder of the turn.
@@ -129,6 +131,7 @@ extension Replica {
       content.withLock { content in
         content.place = place
         content.newestKnown = max(content.newestKnown, place.sequence)
+        for arrival in run { content.volume.add(arrival.sequence, arrival.transaction.bytes.count) }
         if erasing != nil, let last = run.last?.transaction, let erasure = last.erasure {
           content.unfinished.append((erasure, last.number))
         }

@@ -107,6 +107,7 @@ extension Replica {
 
   /// Checks the file against the log, and brings it up to date.
   private func start(_ needed: ReplicaSchema) async throws {
+    try await forgetOthersConsumers()
     let version = store.version
     let isNew = version.head.number == 0
     let isReplica = try version.newestPlace() != nil
@@ -120,7 +121,9 @@ extension Replica {
       try await turn.run {
         var retries = Retries(options, environment)
         if !isNew, !isReplica { try await requireOrigin(&retries) }
+        await renewRegistration(&retries)
         try await catchUp(&retries)
+        if !options.follows { await renewRegistration(&retries) }
       }
     } catch let error as ReplicationError where error.code == .unavailable && isReplica {
       // To be read as it is, and brought up to date later.
@@ -129,7 +132,9 @@ extension Replica {
     if options.follows {
       startFollowing()
       startPulse()
+      startKeeping()
     }
+    startRegistering()
     await resumeOutbox()
   }
 
@@ -141,6 +146,11 @@ extension Replica {
     if snapshots.contains(where: { $0.details.place == place }) { return }
     let page = try await log.asking(&retries) { log throws(SharedLogError) in
       try await log.records(from: 1, limit: 1)
+    }
+    if let first = page.records.first(where: { $0.sequence == 1 }) {
+      // The snapshot may be gone; the first record says what it follows on.
+      let transaction = try await log.transaction(in: first.record, &retries)
+      if transaction.store == store.version.store, transaction.previous == place.digest { return }
     }
     guard options.startsLog, snapshots.isEmpty, page.last == 0 else {
       throw ReplicationError.notFromLog(store.version)

@@ -17,19 +17,33 @@ extension Replica {
   /// on with what there is of it.
   func resync(before first: UInt64, _ retries: inout Retries) async throws {
     let place = try currentPlace()
-    let snapshots = try await log.snapshots(&retries)
-    let usable = snapshots.last {
-      $0.details.place.sequence + 1 >= first && $0.details.place.sequence > place.sequence
-    }
-    guard let usable else {
-      throw ReplicationError.trimmed(first, place, "The log has no snapshot that has them")
-    }
     let (fileSystem, path) = (writer.log.fileSystem, writer.log.path)
     let part = ReplicaFile.partialPath(for: path)
     let fetch = SnapshotFetch(log: log, fileSystem: fileSystem, options: options)
-    try await fetch.fetch(usable.object, into: part, like: path, &retries)
+    defer { content.withLock { $0.fetching = nil } }
+    let isThere = try await fetch.fetch(into: part, like: path, &retries) { retries in
+      let usable = try await snapshot(from: first, after: place, &retries)
+      content.withLock { $0.fetching = usable?.name }
+      // What follows on the snapshot stays in the log meanwhile.
+      if usable != nil { await renewRegistration(&retries) }
+      return usable
+    }
+    guard isThere else {
+      throw ReplicationError.trimmed(first, place, "The log has no snapshot that has them")
+    }
     try await take(part, in: fileSystem, from: first)
     try AnnalsError.translating { try fileSystem.remove(part) }
+  }
+
+  /// The newest snapshot that has what the log has trimmed before record `first`.
+  private func snapshot(
+    from first: UInt64, after place: ReplicaPlace, _ retries: inout Retries
+  ) async throws -> SharedObject? {
+    for (object, details) in try await log.snapshots(&retries).reversed()
+    where details.place.sequence > place.sequence && details.place.sequence + 1 >= first {
+      if try await log.agrees(with: details.place, &retries) { return object }
+    }
+    return nil
   }
 
   /// Applies what the file at a path has, and this one lacks.

@@ -43,12 +43,32 @@ extension Replica {
     defer { file.close() }
     var retries = Retries(options, environment)
     var hash = SHA256()
+    let length: UInt64
+    do {
+      length = try await put(file, as: objectName, &hash, &retries)
+    } catch {
+      // If this fails, too, its pieces stay where nobody sees them.
+      try? await log.shared.remove(object: objectName)
+      throw error
+    }
+    let object = SharedObject(
+      name: objectName, length: length, pieceLength: log.shared.longestPiece,
+      digest: hash.digest(), details: details.bytes)
+    try await log.asking(&retries) { log throws(SharedLogError) in try await log.complete(object) }
+    return token
+  }
+
+  /// Puts a file's pieces. Returns how many bytes they have.
+  private func put(
+    _ file: any StorageFile, as objectName: String, _ hash: inout SHA256, _ retries: inout Retries
+  ) async throws -> UInt64 {
     var length: UInt64 = 0
     var index = 0
     while true {
+      if Task.isCancelled { throw AnnalsError.cancelledWrite }
       let (start, count) = (length, log.shared.longestPiece)
       let piece = try await blocking { try file.piece(at: start, count) }
-      if piece.isEmpty { break }
+      if piece.isEmpty { return length }
       piece.withUnsafeBytes { hash.add($0) }
       length += UInt64(piece.count)
       try await log.asking(&retries) { log throws(SharedLogError) in
@@ -56,10 +76,5 @@ extension Replica {
       }
       index += 1
     }
-    let object = SharedObject(
-      name: objectName, length: length, pieceLength: log.shared.longestPiece,
-      digest: hash.digest(), details: details.bytes)
-    try await log.asking(&retries) { log throws(SharedLogError) in try await log.complete(object) }
-    return token
   }
 }

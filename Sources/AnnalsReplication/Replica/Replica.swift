@@ -45,6 +45,15 @@ public final class Replica: Sendable {
     var leftBranches: [LeftBranch] = []
     var follower: Task<Void, Never>?
     var pulse: Task<Void, Never>?
+    /// How much the log has grown.
+    var volume = LogVolume()
+    /// The name of the snapshot that is being got; nil for none.
+    var fetching: String?
+    /// Whether a snapshot is being made by the policy.
+    var isMaking = false
+    var upkeep = UpkeepStatus()
+    var registering: Task<Void, Never>?
+    var keeper: Task<Void, Never>?
     /// The drafts that wait, once somebody has asked for them.
     var outbox: Outbox?
     /// Why the outbox could not be opened, or what it could not send.
@@ -67,7 +76,9 @@ public final class Replica: Sendable {
   }
 
   deinit {
-    let tasks = content.withLock { [$0.follower, $0.sender, $0.pulse] }
+    let tasks = content.withLock { content in
+      [content.follower, content.sender, content.pulse, content.registering, content.keeper]
+    }
     for task in tasks { task?.cancel() }
   }
 
@@ -80,7 +91,8 @@ public final class Replica: Sendable {
         token: token, sequence: content.place.sequence,
         newestKnown: max(content.newestKnown, content.place.sequence), failure: content.failure,
         outage: outage, restored: content.restored, leftBranches: content.leftBranches,
-        outbox: OutboxStatus(content.outbox?.listing.items ?? [], content.outboxFailure))
+        outbox: OutboxStatus(content.outbox?.listing.items ?? [], content.outboxFailure),
+        upkeep: content.upkeep)
     }
   }
 
@@ -91,7 +103,10 @@ public final class Replica: Sendable {
       content.isClosed = true
       // It may wait for an answer, and holds nothing.
       content.pulse.take()?.cancel()
-      return [content.follower.take(), content.sender.take()]
+      return [
+        content.follower.take(), content.sender.take(), content.registering.take(),
+        content.keeper.take(),
+      ]
     }
     for task in tasks {
       task?.cancel()

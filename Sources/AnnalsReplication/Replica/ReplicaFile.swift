@@ -26,11 +26,7 @@ struct ReplicaFile: Sendable {
     let page = try await log.asking(&retries) { log throws(SharedLogError) in
       try await log.records(from: 1, limit: 1)
     }
-    let snapshots = try await log.snapshots(&retries)
-    let usable = snapshots.last {
-      $0.details.place.sequence <= page.last && $0.details.place.sequence + 1 >= page.first
-    }
-    if let usable { return try await fetch(usable.object, like: original, &retries) }
+    if try await fetch(like: original, &retries) { return }
     guard page.last > 0 else { return try create(environment.makeUUID()) }
     guard page.first == 1, let first = page.records.first(where: { $0.sequence == 1 }) else {
       throw ReplicationError(
@@ -56,17 +52,44 @@ struct ReplicaFile: Sendable {
   /// Where the pieces of a snapshot are gathered for the file at a path.
   static func partialPath(for path: String) -> String { path + ".part" }
 
-  /// Gets a snapshot into a file beside; it gets its name when it is whole.
-  private func fetch(
-    _ object: SharedObject, like original: String?, _ retries: inout Retries
-  ) async throws {
+  /// Gets the newest snapshot of the log's history into a file beside; it gets its name when it is
+  /// whole. Returns false if there is none.
+  private func fetch(like original: String?, _ retries: inout Retries) async throws -> Bool {
     let fileSystem = location.fileSystem
     let path = ReplicaFile.partialPath(for: location.path)
     let fetch = SnapshotFetch(log: log, fileSystem: fileSystem, options: options)
-    try await fetch.fetch(object, into: path, like: original, &retries)
+    let registrar = Registrar(
+      log: log, fileSystem: fileSystem, path: original ?? location.path, options: options,
+      environment: environment)
+    let isThere = try await fetch.fetch(into: path, like: original, &retries) { retries in
+      for (object, details) in try await log.snapshots(&retries).reversed()
+      where try await log.agrees(with: details.place, &retries) {
+        // The snapshot and the records after it stay there meanwhile.
+        if var registration = try registrar.registration(at: details.place) {
+          registration.fetching = object.name
+          do {
+            try await registrar.register(registration, &retries)
+          } catch let error as ReplicationError where error.code != .unavailable {
+            // It opens without, and is told then.
+          }
+        }
+        return object
+      }
+      return nil
+    }
+    guard isThere else { return false }
+    // Each replica has its own consumers, and a snapshot has those of who put it.
+    if original == nil {
+      try AnnalsError.translating { try registrar.note(othersConsumers: true) }
+    } else {
+      let store = try Store(StoreLocation(fileSystem: fileSystem, path: path), creates: false)
+      defer { try? store.close() }
+      for consumer in store.consumers { try store.removeConsumer(consumer.name) }
+    }
     try AnnalsError.translating {
       try fileSystem.place(path, at: location.path)
       try fileSystem.syncDirectory(of: location.path)
     }
+    return true
   }
 }

@@ -31,6 +31,18 @@ public struct ReplicaOptions: Sendable {
   /// What becomes of a file that has other transactions than the log, found when it is opened; see
   /// `BranchPolicy`. Without this, opening throws `.branched`.
   public var onBranch: BranchPolicy = .refuse
+  /// When the replica puts snapshots into the log by itself, and how far it trims the log; never if
+  /// not set. See `SnapshotPolicy`.
+  public var snapshots: SnapshotPolicy?
+  /// How long the log is not trimmed beyond what this replica needs, while it is away; 7 days if
+  /// not set. After that it takes a snapshot when it is back. Nil for one that nobody waits for.
+  public var lease: Duration? = .seconds(7 * 86_400)
+  /// How often the replica looks whether it is to register in the log anew, and what its policy of
+  /// snapshots says; 60 seconds if not set.
+  public var upkeep: Duration = .seconds(60)
+  /// What the replica is called where the log's replicas are listed; the machine and the file's
+  /// name if not set. At most 128 bytes are used.
+  public var name: String?
   /// Called while a snapshot is got from the log, with the pieces that there are and all that there
   /// will be; on any thread.
   public var snapshotProgress: (@Sendable (_ done: Int, _ count: Int) -> Void)?

@@ -19,6 +19,8 @@ public struct ReplicaStatus: Sendable {
   public var leftBranches: [LeftBranch] = []
   /// What waits in its outbox for the log, as far as this process has seen.
   public var outbox = OutboxStatus()
+  /// What it does for the log: its registration, snapshots by its policy, trimming.
+  public var upkeep = UpkeepStatus()
 
   /// How many records it knows of that are not in its file.
   public var lag: UInt64 { newestKnown > sequence ? newestKnown - sequence : 0 }

@@ -3,6 +3,7 @@ import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
 import AnnalsStorage
+import Foundation
 
 /// How a replica's file and its log stand to each other, found without writing to either.
 public struct ReplicaSurvey: Sendable {
@@ -18,6 +19,11 @@ public struct ReplicaSurvey: Sendable {
     public var snapshotSequence: UInt64?
     /// How many bytes the snapshot has.
     public var snapshotLength: UInt64?
+    /// The replicas that are registered in it, by their names.
+    public var replicas: [ReplicaRegistration] = []
+    /// What keeps it from being trimmed up to its newest snapshot when it was looked at, that which
+    /// holds it most first.
+    public var holds: [TrimHold] = []
     /// Whether it has the file's newest record as the file has it; nil if that cannot be compared:
     /// the record was trimmed, or the file is no replica.
     public var agrees: Bool?
@@ -41,8 +47,14 @@ public struct ReplicaSurvey: Sendable {
 
   /// Looks at a store, and at a log if there is one.
   ///
+  /// - Parameters:
+  ///   - store: a store, open for reading at least.
+  ///   - log: the log, or nil.
+  ///   - now: the moment by which leases are looked at.
   /// - Throws: as reading the store; `SharedLogError` if the log cannot be asked.
-  public init(of store: Store, log: (any SharedLog)? = nil) async throws {
+  public init(
+    of store: Store, log: (any SharedLog)? = nil, now: Date = Date()
+  ) async throws {
     let version = store.version
     token = version.token
     var place = version.head.number == 0 ? version.origin : try version.newestPlace()
@@ -67,6 +79,14 @@ public struct ReplicaSurvey: Sendable {
       state.snapshotSequence = newest.1.place.sequence
       state.snapshotLength = newest.0.length
     }
+    let registrations = try await log.objects(beginning: ReplicaRegistration.prefix)
+    // One of a later version is listed by the later version of the program.
+    state.replicas = registrations.compactMap { ReplicaRegistration($0) }
+      .sorted { ($0.name, $0.id.uuidString) < ($1.name, $1.id.uuidString) }
+    state.holds =
+      TrimGate(
+        snapshot: state.snapshotSequence, registrations: state.replicas, now: now
+      ).holds
     self.log = state
   }
 

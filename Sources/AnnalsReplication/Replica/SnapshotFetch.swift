@@ -12,12 +12,36 @@ struct SnapshotFetch: Sendable {
   let fileSystem: any FileSystem
   let options: ReplicaOptions
 
+  /// A snapshot that is not in the log any more.
+  private struct Gone: Error {}
+
+  /// Gets the snapshot that `choose` names into the file at `path`; another one if it is removed
+  /// meanwhile. Returns false if there is none. Throws as the other form, and as `choose`.
+  func fetch(
+    into path: String, like original: String?, _ retries: inout Retries,
+    _ choose: (inout Retries) async throws -> SharedObject?
+  ) async throws -> Bool {
+    var gone: SharedObject?
+    while let object = try await choose(&retries) {
+      if object == gone {
+        throw ReplicationError(.damaged, "the log lacks a part of the snapshot \(object.name)")
+      }
+      do {
+        try await fetch(object, into: path, like: original, &retries)
+        return true
+      } catch is Gone {
+        gone = object
+      }
+    }
+    return false
+  }
+
   /// Gets the snapshot into the file at `path`, synced. A new file gets the mode and owner of
   /// `original`.
   ///
   /// Throws `.damaged` if the log's bytes are not what was put in, and removes the file;
   /// `.unavailable`, and leaves what it has got; `.busy` if another process writes the file.
-  func fetch(
+  private func fetch(
     _ object: SharedObject, into path: String, like original: String?, _ retries: inout Retries
   ) async throws {
     let file = try open(path, like: original)
@@ -67,9 +91,16 @@ struct SnapshotFetch: Sendable {
   private func piece(
     _ index: Int, of object: SharedObject, _ retries: inout Retries
   ) async throws -> [UInt8] {
-    try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.piece(index, of: object)
+    let found = try await log.asking(&retries) { log throws(SharedLogError) -> [UInt8]? in
+      do throws(SharedLogError) {
+        return try await log.piece(index, of: object)
+      } catch {
+        if case .missing = error { return nil }
+        throw error
+      }
     }
+    guard let found else { throw Gone() }
+    return found
   }
 
   /// Gets the pieces from `start` on. Returns whether all together are the object.

@@ -20,7 +20,19 @@ indirect enum RecordForm {
   private static let kindOfErased: UInt8 = 3
 
   /// The name of the object that has a transaction with this digest.
-  static func objectName(of digest: Digest) -> String { "transaction/\(digest)" }
+  static func objectName(of digest: Digest) -> String { "\(prefix)\(digest)" }
+
+  /// What the names of such objects begin with.
+  static let prefix = "transaction/"
+
+  /// The name of the object that has the bytes; nil if the record has them.
+  var objectName: String? {
+    switch self {
+    case .whole: nil
+    case .object(_, let digest): RecordForm.objectName(of: digest)
+    case .erased(_, let left): left.objectName
+    }
+  }
 
   /// The record's bytes.
   var bytes: [UInt8] {

@@ -46,10 +46,12 @@ struct Following {
   private func follow(
     _ replica: Replica, _ console: Console, until signals: StopSignals
   ) throws -> ExitStatus {
+    let before = replica.status.upkeep
     if !options.follows {
       try Following.waiting {
         try await replica.catchUp()
         try await replica.sendOutbox()
+        try await replica.keepLog()
       }
     }
     var shown = replica.status
@@ -62,9 +64,10 @@ struct Following {
     if let outage = shown.outage { try write(Event("away", shown, away(outage)), console) }
     if putsSnapshot {
       let token = try Following.waiting { try await replica.putSnapshot() }
-      let text = "put a snapshot into the log, as of transaction \(Numerals.grouped(token.number))"
-      try write(Event("snapshot", shown, text), console)
+      try write(Event("snapshot", shown, put(token)), console)
     }
+    // What was done for the log by `--once`.
+    for event in keeping(from: before, to: shown) { try write(event, console) }
     while options.follows {
       let isOver = signals.wait(interval)
       let status = replica.status
@@ -98,11 +101,36 @@ struct Following {
       let count = new.token.number - old.token.number
       events.append(Event("applied", new, "applied \(Numerals.counted(count, "transaction"))"))
     }
+    events += keeping(from: old.upkeep, to: new)
     let (was, becomes) = (old.outbox, new.outbox)
     if was.count != becomes.count || was.conflictCount != becomes.conflictCount {
       events.append(Event("outbox", new, "outbox: \(SurveyText.text(becomes, console))"))
     }
     return events
+  }
+
+  /// What was done for the log between two looks.
+  private func keeping(from old: UpkeepStatus, to status: ReplicaStatus) -> [Event] {
+    let new = status.upkeep
+    var events: [Event] = []
+    if let token = new.snapshot, token != old.snapshot {
+      events.append(Event("snapshot", status, put(token)))
+    }
+    if let trim = new.trim, trim.count > 0, trim != old.trim {
+      let text = "trimmed the log, which begins with record \(Numerals.grouped(trim.first))"
+      events.append(Event("trimmed", status, text))
+    }
+    if let hold = new.trim?.holds.first, hold.name != old.trim?.holds.first?.name {
+      events.append(Event("held", status, "the log is not trimmed further: \(hold)"))
+    }
+    if let failure = new.failure, failure != old.failure {
+      events.append(Event("failed", status, "\(failure); trying again"))
+    }
+    return events
+  }
+
+  private func put(_ token: Token) -> String {
+    "put a snapshot into the log, as of transaction \(Numerals.grouped(token.number))"
   }
 
   private func away(_ reason: String) -> String {
@@ -164,6 +192,17 @@ struct Following {
       throw CommandFailure("the log: \(error.text)")
     } catch let error as ReplicationError where !error.needsSomebody {
       throw CommandFailure("\(error.message).")
+    }
+  }
+}
+
+extension TrimHold {
+  /// What it is, however far it has come.
+  fileprivate var name: String {
+    switch cause {
+    case .noSnapshot, .kept: ""
+    case .replica(let replica): "replica \(replica.id)"
+    case .consumer(let consumer, let replica): "consumer \(consumer.name) of \(replica.id)"
     }
   }
 }

@@ -1,6 +1,7 @@
 import Annals
 import AnnalsExchange
 import AnnalsReplication
+import Foundation
 
 /// What `annals replicate status` prints.
 struct SurveyText {
@@ -58,10 +59,35 @@ struct SurveyText {
     if let lag = survey.lag, fault == nil {
       try output.line("lag       \(Numerals.counted(lag, "transaction"))")
     }
+    try writeReplicas(console)
     if let outbox = survey.outbox {
       try output.line("outbox    \(SurveyText.text(outbox, console))")
     }
     if let fault { try output.line("problem   \(fault)", .deleted) }
+  }
+
+  /// The registered replicas, and what holds the log's trimming back.
+  private func writeReplicas(_ console: Console) throws {
+    guard let state = survey.log, !state.replicas.isEmpty else { return }
+    var label = "replicas  "
+    for replica in state.replicas {
+      let lag = state.last > replica.sequence ? state.last - replica.sequence : 0
+      let seen = max(Date(console.now()).timeIntervalSince(replica.renewed), 0)
+      let parts = [
+        "\(replica.name): record \(Numerals.grouped(replica.sequence))",
+        lag == 0 ? nil : "\(Numerals.grouped(lag)) behind",
+        replica.consumer.map {
+          "consumer \($0.name) at record \(Numerals.grouped($0.sequence))"
+        },
+        "seen \(Numerals.length(seen)) ago",
+        replica.isLeaseRunning(at: Date(console.now())) ? nil : "its lease has ended",
+      ]
+      try console.output.line(label + parts.compactMap { $0 }.joined(separator: ", "))
+      label = "          "
+    }
+    if let hold = state.holds.first {
+      try console.output.line("held by   \(hold)")
+    }
   }
 
   /// `3 drafts, 1 in conflict, 1.2 kB, the oldest of 2 h ago`.
@@ -102,6 +128,31 @@ struct SurveyText {
     }
     if let lag = survey.lag { json.member("lag", Int64(clamping: lag)) }
     if let fault { json.member("problem", fault) }
+    if let hold = survey.log?.holds.first {
+      json.member("heldBy", "\(hold)")
+      json.member("heldAt", Int64(clamping: hold.sequence))
+    }
+    json.endObjectLine()
+    try console.output.write(json.bytes)
+    for replica in survey.log?.replicas ?? [] { try writeLine(replica, console) }
+  }
+
+  private func writeLine(_ replica: ReplicaRegistration, _ console: Console) throws {
+    var json = JSONWriter()
+    json.beginObject()
+    json.member("replica", replica.id.uuidString)
+    json.member("name", replica.name)
+    json.member("transaction", replica.number)
+    json.member("record", Int64(clamping: replica.sequence))
+    if let last = survey.log?.last {
+      json.member("lag", Int64(clamping: last > replica.sequence ? last - replica.sequence : 0))
+    }
+    if let consumer = replica.consumer {
+      json.member("consumer", consumer.name)
+      json.member("consumerRecord", Int64(clamping: consumer.sequence))
+    }
+    json.member("seen", .date(Timestamp(replica.renewed)), as: .date)
+    json.member("leaseEnds", .date(Timestamp(replica.expiry)), as: .date)
     json.endObjectLine()
     try console.output.write(json.bytes)
   }
