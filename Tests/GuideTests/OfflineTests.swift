@@ -21,6 +21,7 @@ private struct Trip: Record {
     let phone = try await Replica.open(
       path: folder.path("phone.annals"), records: Trip.self, log: log, options: options)
     let alps = try await phone.write { tx in try tx.insert(Trip(title: "Alps", price: 100)) }
+    options.deadline = .seconds(600)
     let office = try await Replica.open(
       path: folder.path("office.annals"), records: Trip.self, log: log, options: options)
     log.isReachable = false

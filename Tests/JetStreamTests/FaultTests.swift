@@ -287,6 +287,39 @@ import Testing
     other.close()
   }
 
+  /// The server has no room left: that is said, nothing that was acknowledged is lost, and with
+  /// more room it goes on.
+  @Test func fullServer() async throws {
+    let server = try NATSServer(limits: "max_file_store: 1MB")
+    try await server.start()
+    let log = try await JetStreamLog.connect(server.options())
+    var end = SharedLogEnd.beginning
+    var refusal: SharedLogError?
+    while refusal == nil, end.sequence < 500 {
+      let record = SharedLogContract.record(Int(end.sequence) + 1, 9_000)
+      do throws(SharedLogError) {
+        end = SharedLogEnd(sequence: try await log.append(record, after: end), id: record.id)
+      } catch {
+        refusal = error
+      }
+    }
+    print("full after \(end.sequence) records: \(refusal.map { "\($0)" } ?? "never")")
+    #expect(end.sequence > 20 && end.sequence < 500)
+    switch refusal {
+    case .unavailable, .unknownOutcome: break
+    default: Issue.record("another error")
+    }
+    #expect(try await log.records(from: end.sequence, limit: 10).records.count == 1)
+    server.kill()
+    server.limits = ""
+    try await server.start()
+    try await log.untilReachable()
+    #expect(try await log.records(from: end.sequence, limit: 10).records.count == 1)
+    let next = try await log.append(SharedLogContract.record(1_000), after: end)
+    #expect(next == end.sequence + 1)
+    log.close()
+  }
+
   /// Servers forget the identifier of their last record when they are restarted after their window
   /// of duplicates. The record itself is compared then.
   @Test func forgottenIdentifier() async throws {

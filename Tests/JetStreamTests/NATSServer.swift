@@ -17,6 +17,8 @@ final class NATSServer: @unchecked Sendable {
   let host: String
   /// The network namespace that it runs in; nil for this process's own.
   let namespace: String?
+  /// What JetStream may take of the disk, as its configuration says it; for the next start.
+  var limits: String
   private var process: Process?
   private var lifeline: Pipe?
 
@@ -26,7 +28,8 @@ final class NATSServer: @unchecked Sendable {
 
   init(
     name: String = "one", port: Int = NATSServer.freePort(), settings: String = "",
-    isBare: Bool = false, host: String = "127.0.0.1", namespace: String? = nil
+    isBare: Bool = false, host: String = "127.0.0.1", namespace: String? = nil,
+    limits: String = ""
   ) throws {
     self.name = name
     self.port = port
@@ -34,6 +37,7 @@ final class NATSServer: @unchecked Sendable {
     self.isBare = isBare
     self.host = host
     self.namespace = namespace
+    self.limits = limits
     folder = FileManager.default.temporaryDirectory
       .appendingPathComponent("annals-nats-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -52,7 +56,7 @@ final class NATSServer: @unchecked Sendable {
     let text = """
       server_name: \(name)
       listen: "\(host):\(port)"
-      \(isBare ? "" : "jetstream { store_dir: \"\(data.path)\" }")
+      \(isBare ? "" : "jetstream { store_dir: \"\(data.path)\"\n\(limits) }")
       log_file: "\(folder.appendingPathComponent("log").path)"
       \(settings)
       """
@@ -219,17 +223,22 @@ final class NATSCluster: Sendable {
   /// Cuts a server off from the two others, not from this process; or joins them again.
   func setReach(of server: NATSServer, isCut: Bool) throws {
     for other in servers where other !== server {
-      for (from, to) in [(server, other), (other, server)] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
-          "-c",
-          "ip -n \(from.namespace ?? "") route \(isCut ? "add" : "del") blackhole \(to.host)/32",
-        ]
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-      }
+      try setReach(between: server, other, isCut: isCut)
+    }
+  }
+
+  /// Cuts two servers off from each other, or joins them again.
+  func setReach(between one: NATSServer, _ other: NATSServer, isCut: Bool) throws {
+    for (from, to) in [(one, other), (other, one)] {
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/bin/sh")
+      process.arguments = [
+        "-c",
+        "ip -n \(from.namespace ?? "") route \(isCut ? "add" : "del") blackhole \(to.host)/32",
+      ]
+      try process.run()
+      process.waitUntilExit()
+      try #require(process.terminationStatus == 0)
     }
   }
 
