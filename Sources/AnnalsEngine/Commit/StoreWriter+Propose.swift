@@ -65,7 +65,9 @@ extension StoreWriter {
     }
   }
 
-  private func propose(
+  /// Passes a draft through the stages. Returns the transaction, or nil if there is nothing to
+  /// record.
+  func propose(
     _ draft: inout Draft, if preconditions: Preconditions, _ held: HeldLargeValues,
     on version: StoreVersion
   ) throws -> ProposedTransaction? {
@@ -77,4 +79,7 @@ extension StoreWriter {
       base: version.token, envelope: envelope, parts: parts, largeValues: held,
       schema: draft.schema, conflicts: draft.conflicts, mergedObjects: draft.mergedObjects)
   }
+
+  /// The position that a transaction follows on which is made now.
+  var precedingPosition: LogPosition { proposedPosition ?? head.newestPosition }
 }
