@@ -38,6 +38,18 @@ private struct Post: Record {
     try await here.catchUp()
     print(try here.store.snapshot().objects(of: Post.self)[0].value.likes)  // 3
     #expect(try here.store.snapshot().objects(of: Post.self)[0].value.likes == 3)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 1...20 {
+        group.addTask {
+          try await here.write(author: "bob") { tx in
+            _ = try tx.insert(Post(title: "Post \(number)", likes: 0))
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    print(try here.store.snapshot().count(of: Post.self))  // 21
+    #expect(try here.store.snapshot().count(of: Post.self) == 21)
     try await there.undo(author: "ann")
     print(try there.store.snapshot().objects(of: Post.self)[0].value.likes)  // 2
     #expect(try there.store.snapshot().objects(of: Post.self)[0].value.likes == 2)
@@ -58,7 +70,7 @@ private struct Post: Record {
       print(error.message)
     }
     #expect(again.status.outage != nil)
-    #expect(try again.store.snapshot().count(of: Post.self) == 1)
+    #expect(try again.store.snapshot().count(of: Post.self) == 21)
     for replica in [here, again] { try await replica.close() }
   }
 

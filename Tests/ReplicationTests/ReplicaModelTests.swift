@@ -14,6 +14,7 @@ import Testing
     do {
       try await run.work(steps: isLong ? 150 : 60)
       try await run.check()
+      #expect(run.batched > 0, "seed \(seed)\n\(run.steps.joined(separator: "\n"))")
     } catch {
       Issue.record("seed \(seed): \(error)\n\(run.steps.joined(separator: "\n"))")
     }
@@ -49,6 +50,7 @@ import Testing
     let found = try world.replicas[1].store.snapshot().object(Note.self, note.objectID)
     #expect(found?.value.count == 12 * count)
     #expect(log.contents.last == UInt64(12 * count + 2))
+    #expect(world.replicas.reduce(0) { $0 + $1.batchCounts.batches } > 0)
   }
 }
 
@@ -66,6 +68,8 @@ private struct ModelRun {
   /// The numbers of transactions that were acknowledged, and are in a branch since.
   var left: [Int64: Int64] = [:]
   var marks: Int64 = 0
+  /// How many transactions were in batches, at least.
+  var batched = 0
 
   init(seed: UInt64) {
     self.seed = seed
@@ -108,6 +112,7 @@ private struct ModelRun {
       case 4 where keeps:
         steps.append("\(index) keeps the log")
         try await world.replicas[index].keepLog()
+      case 4...8: try await writeTogether(index)
       default: try await write(index)
       }
     }
@@ -236,13 +241,59 @@ private struct ModelRun {
         }
       }
     } catch let error as AnnalsError
-      where [.nothingToUndo, .conflict, .erased, .unsupported, .invalidChange, .noSuchObject]
-      .contains(error.code)
+      where ModelRun.refusals.contains(error.code)
     {
       steps.append("  refused: \(error.message)")
       refused.insert(mark)
     }
   }
+
+  /// Several tasks of one replica write at once.
+  private mutating func writeTogether(_ index: Int) async throws {
+    let replica = world.replicas[index]
+    let count = 2 + random.below(7)
+    let first = marks + 1
+    marks += Int64(count)
+    let kinds = (0..<count).map { _ in random.below(12) % 10 }
+    let seeds = (0..<count).map { _ in random.next() }
+    steps.append("\(index) does \(kinds) at once, marks from \(first)")
+    let results = await withTaskGroup(of: (Int64, Result<Token, any Error>).self) { group in
+      for place in 0..<count {
+        let (kind, mark, seed) = (kinds[place], first + Int64(place), seeds[place])
+        group.addTask {
+          do {
+            let commit = try await replica.commit(metadata: ["mark": .int(mark)]) { tx in
+              var dice = SeededRandom(seed: seed)
+              try tx.change(kind, mark, &dice)
+            }
+            return (mark, .success(commit.token))
+          } catch {
+            return (mark, .failure(error))
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    for (mark, result) in results {
+      do {
+        let token = try result.get()
+        if try isRecorded(mark, in: replica, at: token) {
+          acknowledged[mark] = token.number
+        } else {
+          refused.insert(mark)
+        }
+      } catch let error as AnnalsError where ModelRun.refusals.contains(error.code) {
+        steps.append("  \(mark) refused: \(error.message)")
+        refused.insert(mark)
+      }
+    }
+    batched += replica.batchCounts.transactions
+  }
+
+  /// What a write of the model may be refused with.
+  private static let refusals: [AnnalsError.Code] = [
+    .nothingToUndo, .conflict, .erased, .unsupported, .invalidChange, .noSuchObject,
+  ]
 
   /// Whether the transaction at a position is the one with this mark; a write may come to nothing.
   private func isRecorded(_ mark: Int64, in replica: Replica, at token: Token) throws -> Bool {

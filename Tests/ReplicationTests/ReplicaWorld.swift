@@ -26,10 +26,11 @@ struct Note: Record {
   var friends: [Reference<Note>]
   var key = ""
   static let entity = RecordEntity(
-    "Note", Note.init, Property("title", \.title).indexed(), Property("count", \.count),
+    "Note", Note.init, Property("title", \.title).indexed().whenErased("erased"),
+    Property("count", \.count),
     Property("image", \.image), Property("folder", \.folder).onDelete(.cascade),
     Property("friends", \.friends, isOrdered: true).onDelete(.nullify),
-    Property("key", \.key).derived(.normalized(\.title)).indexed())
+    Property("key", \.key).derived(.normalized(\.title)).indexed().whenErased("erased"))
 
   init(
     title: String, count: Int = 0, image: Data? = nil, folder: Reference<Folder>? = nil,

@@ -9,8 +9,11 @@ import Testing
 @Suite(.deadline) struct ReplicaTrialTests {
   @Test(arguments: 1...4) func promisesAreKept(_ seed: UInt64) async throws {
     let history = try await ReplicaTrial.inMemory(seed: seed)
-    #expect(history.events.count > 72, "seed \(seed)")
-    print("seed \(seed): \(history.acknowledged) acknowledged, \(history.reads) reads")
+    #expect(history.events.count > 96, "seed \(seed)")
+    #expect(history.batched > 0, "seed \(seed)")
+    print(
+      "seed \(seed): \(history.acknowledged) acknowledged, \(history.batched) of them in batches, "
+        + "\(history.reads) reads")
   }
 
   /// A history of events at these moments.

@@ -112,7 +112,7 @@ extension StoreWriter {
     _ draft: inout Draft, if preconditions: Preconditions, _ pending: PendingLargeValues?,
     on target: StoreVersion? = nil, merges: Bool = false
   ) throws -> ChangeStage {
-    let number = head.newestPosition.number
+    let number = precedingPosition.number
     let isNewest = draft.number == number && !merges
     var rules = rules(of: draft)
     if isNewest, !draft.deletions.isEmpty { _ = try draft.apply(rules.deletes) }

@@ -88,7 +88,7 @@ extension StoreWriter {
   /// Where the clock is a little behind the newest transaction, dates this one just behind it. A
   /// larger step back keeps what the clock says, and is marked.
   private func keepOrder(_ envelope: inout TransactionEnvelope) {
-    let newest = head.newestPosition
+    let newest = precedingPosition
     guard newest.number > 0, envelope.timestamp < newest.timestamp else { return }
     let last = newest.timestamp.microseconds
     let (step, overflow) = last.subtractingReportingOverflow(envelope.timestamp.microseconds)

@@ -70,7 +70,8 @@ extension StoreWriter {
     }
   }
 
-  /// Passes a draft through the stages.
+  /// Passes a draft through the stages. Returns the transaction, or nil if there is nothing to
+  /// record.
   func propose(
     _ draft: inout Draft, if preconditions: Preconditions, _ held: any LargeValueSource,
     on version: StoreVersion
@@ -83,4 +84,7 @@ extension StoreWriter {
       base: version.token, envelope: envelope, parts: parts, largeValues: held,
       schema: draft.schema, conflicts: draft.conflicts, mergedObjects: draft.mergedObjects)
   }
+
+  /// The position that a transaction follows on which is made now.
+  var precedingPosition: LogPosition { proposedPosition ?? head.newestPosition }
 }

@@ -74,6 +74,8 @@ package final class StoreWriter: @unchecked Sendable {
   @exclusivity(unchecked) var isRunWatched = false
   /// What commits obey by the schema that a transaction set, and its number.
   @exclusivity(unchecked) var knownRules: (version: Int64, rules: CommitRules)?
+  /// The position of the transaction on which one is being proposed, if the log does not have it.
+  @exclusivity(unchecked) var proposedPosition: LogPosition?
   /// The head of a file that was compacted without a checkpoint; closing adds no checkpoint while
   /// it stays the head.
   @exclusivity(unchecked) package var bareHead: Int64?

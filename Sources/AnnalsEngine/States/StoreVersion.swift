@@ -24,12 +24,13 @@ package final class StoreVersion: @unchecked Sendable {
   package let holdsValues: Bool
 
   package init(
-    state: State, view: LogView, store: RawUUID, bindings: RecordBindings, holdsValues: Bool = true
+    state: State, view: LogView, store: RawUUID, bindings: RecordBindings, holdsValues: Bool = true,
+    head: LogPosition? = nil
   ) {
     self.state = state
     self.holdsValues = holdsValues
     self.view = view
-    head = view.head
+    self.head = head ?? view.head
     schemaVersion = view.schemaVersion
     self.store = store
     self.bindings = bindings
@@ -44,6 +45,13 @@ package final class StoreVersion: @unchecked Sendable {
       state: state, view: view, store: store,
       bindings: isReloaded ? RecordBindings(bindings.functions) : bindings,
       holdsValues: holdsValues)
+  }
+
+  /// The version after a transaction that is not in the log, and does not change the schema.
+  func successor(state: State, proposedAt head: LogPosition) -> StoreVersion {
+    StoreVersion(
+      state: state, view: view, store: store, bindings: bindings, holdsValues: holdsValues,
+      head: head)
   }
 
   /// Applies one transaction in place, and becomes the version after it. `batch` holds all of its

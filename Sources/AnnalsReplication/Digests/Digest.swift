@@ -32,9 +32,16 @@ public struct Digest: Hashable, Sendable {
 
   /// The bytes.
   public var bytes: [UInt8] {
-    [words.0, words.1, words.2, words.3].flatMap { word in
-      (0..<8).map { UInt8(truncatingIfNeeded: word >> UInt64(56 - 8 * $0)) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Digest.length)
+    for word in [words.0, words.1, words.2, words.3] {
+      var shift = UInt64.bitWidth
+      while shift > 0 {
+        shift -= 8
+        bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+      }
     }
+    return bytes
   }
 
   /// Whether two digests have the same bytes.
@@ -52,7 +59,16 @@ public struct Digest: Hashable, Sendable {
 extension Digest: LosslessStringConvertible, CustomStringConvertible {
   /// 64 hexadecimal digits.
   public var description: String {
-    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    func digit(_ value: UInt8) -> UInt8 {
+      value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
+    }
+    var digits: [UInt8] = []
+    digits.reserveCapacity(2 * Digest.length)
+    for byte in bytes {
+      digits.append(digit(byte >> 4))
+      digits.append(digit(byte & 15))
+    }
+    return String(decoding: digits, as: UTF8.self)
   }
 
   /// Reads 64 hexadecimal digits; nil for anything else.

@@ -29,7 +29,9 @@ public final class InMemorySharedLog: SharedLog {
     var contents = Contents()
     /// The objects as they were when the last record was appended.
     var olderObjects: [String: SharedObject] = [:]
-    var remembered: [(id: String, sequence: UInt64)] = []
+    /// The identifiers that are remembered, with the sequences of their records; the oldest first.
+    var remembered: [String: UInt64] = [:]
+    var order: ArraySlice<String> = []
     /// Records that are on their way.
     var late: [(record: SharedRecord, last: SharedLogEnd)] = []
     var faults: LogFaults
@@ -205,7 +207,8 @@ public final class InMemorySharedLog: SharedLog {
   public func restore(_ contents: Contents) {
     inside.withLock {
       $0.contents = contents
-      $0.remembered = []
+      $0.remembered = [:]
+      $0.order = []
       $0.late = []
       for listener in $0.listeners.values { listener.yield(contents.last) }
     }
@@ -256,14 +259,22 @@ extension InMemorySharedLog.Inside {
   fileprivate mutating func append(
     _ record: SharedRecord, after last: SharedLogEnd, remembering memory: Int
   ) throws(SharedLogError) -> UInt64 {
-    if let known = remembered.last(where: { $0.id == record.id }) { return known.sequence }
+    if let known = remembered[record.id] { return known }
     let isLast = contents.records.last.map { $0.id == last.id } ?? true
     guard contents.last == last.sequence, isLast else { throw .behind(last: contents.last) }
     contents.records.append(record)
     olderObjects = contents.objects
-    remembered.append((record.id, contents.last))
-    if remembered.count > memory { remembered.removeFirst(remembered.count - memory) }
+    remember(record.id, memory)
     for listener in listeners.values { listener.yield(contents.last) }
     return contents.last
+  }
+
+  /// Remembers the identifier of the last record, and forgets the oldest if they are too many.
+  private mutating func remember(_ id: String, _ memory: Int) {
+    remembered[id] = contents.last
+    order.append(id)
+    while order.count > memory, let oldest = order.popFirst() { remembered[oldest] = nil }
+    // What a slice has dropped keeps its memory.
+    if order.startIndex > 2 * memory + 1_000 { order = Array(order)[...] }
   }
 }

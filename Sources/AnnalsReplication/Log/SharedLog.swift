@@ -39,6 +39,19 @@ public protocol SharedLog: Sendable {
     _ record: SharedRecord, after last: SharedLogEnd
   ) async throws(SharedLogError) -> UInt64
 
+  /// Appends records one after the other, the first one if the log's last one is `last`: as many of
+  /// them, from the first on, as it takes.
+  ///
+  /// Each is appended as by `append`, after the one before it, and never otherwise: whatever
+  /// becomes of one, a record behind it is not in the log without it. So all can be on their way
+  /// at once.
+  /// Without an implementation of its own, a log is asked for one after the other.
+  ///
+  /// - Returns: the sequences of those that the log has, and why it has not the rest.
+  func append(
+    contentsOf records: [SharedRecord], after last: SharedLogEnd
+  ) async -> SharedLogAnswer
+
   /// The records from a sequence on, at most as many as `limit`, and where the log begins and ends.
   ///
   /// Never answers from a state that is older than an acknowledged `append` of the same caller.
@@ -79,6 +92,42 @@ public protocol SharedLog: Sendable {
   /// Drops the records before a sequence. Those from it on keep their sequences. May take effect
   /// later than it was asked for. Throws as `put`.
   func trim(before sequence: UInt64) async throws(SharedLogError)
+}
+
+extension SharedLog {
+  /// Asks the log for one record after the other, until it does not take one.
+  public func append(
+    contentsOf records: [SharedRecord], after last: SharedLogEnd
+  ) async -> SharedLogAnswer {
+    var answer = SharedLogAnswer(sequences: [])
+    var end = last
+    for record in records {
+      do throws(SharedLogError) {
+        end = SharedLogEnd(sequence: try await append(record, after: end), id: record.id)
+        answer.sequences.append(end.sequence)
+      } catch {
+        answer.failure = error
+        break
+      }
+    }
+    return answer
+  }
+}
+
+/// What a shared log answers to records that were given to it together.
+public struct SharedLogAnswer: Sendable {
+  /// The sequences of the records that it has, from the first on.
+  public var sequences: [UInt64]
+  /// Why it has not the record after those; nil if it has all. What the error says holds for all
+  /// the rest: with `.unknownOutcome` each of them may be in the log, or may yet be; with any other
+  /// one none will be.
+  public var failure: SharedLogError?
+
+  /// Creates an answer from its parts.
+  public init(sequences: [UInt64], failure: SharedLogError? = nil) {
+    self.sequences = sequences
+    self.failure = failure
+  }
 }
 
 /// What a shared log holds: an identifier that tells a record that is sent again, and bytes.

@@ -237,8 +237,8 @@ extension Replica {
     let last = content.withLock { $0.place.sequence }
     let growth = log.shared.growth(after: last)
     let task = Task { [weak self] in
-      for await _ in growth {
-        guard let self, await self.follow() else { return }
+      for await last in growth {
+        guard let self, await self.follow(to: last) else { return }
       }
     }
     content.withLock { $0.follower = task }
@@ -247,12 +247,19 @@ extension Replica {
   /// What a store throws that will take no transaction any more.
   private static let ends: [AnnalsError.Code] = [.closed, .poisoned, .forked]
 
-  /// Catches up once. Returns false if the replica cannot go on.
-  private func follow() async -> Bool {
+  /// Catches up once, unless the file has the log's last record: mostly it is of this replica.
+  /// Returns false if the replica cannot go on.
+  private func follow(to last: UInt64) async -> Bool {
     var pauses = Retries(options, environment, isEndless: true)
     while !Task.isCancelled {
       do {
-        try await catchUp()
+        try requireOpen()
+        try await turn.run {
+          let isKnown = content.withLock { $0.place.sequence == last && $0.failure == nil }
+          if isKnown { return }
+          var retries = Retries(options, environment)
+          try await catchUp(&retries)
+        }
         return true
       } catch let error as ReplicationError where error.isLasting {
         return false

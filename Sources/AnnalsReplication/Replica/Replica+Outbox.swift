@@ -123,13 +123,9 @@ extension Replica {
     while true {
       let isAway = log.outage.text != nil
       do {
-        return try await submit(isAway ? Retries(options, environment, isOnce: true) : nil) {
-          writer in
-          var value: Result?
-          let proposed = try writer.propose(origin, if: preconditions) { value = try body($0) }
-          guard let value else { preconditionFailure("a write returned without its value") }
-          return (value, proposed)
-        }
+        return try await commit(
+          origin, preconditions,
+          within: isAway ? Retries(options, environment, isOnce: true) : nil, body)
       } catch let error as ReplicationError where error.code == .unavailable {
         return nil
       } catch let error as ReplicationError where error.code == .contended && isAway {

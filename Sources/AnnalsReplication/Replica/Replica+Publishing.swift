@@ -31,7 +31,7 @@ extension Replica {
       let failure: SharedLogError
       switch await appending(record, after: end) {
       case .success(let sequence):
-        guard sequence == end.sequence + 1 else { throw wrongSequence(sequence, after: end) }
+        try requireSequence(sequence, after: end.sequence)
         return .taken(sequence)
       case .failure(let error): failure = error
       }
@@ -119,10 +119,12 @@ extension Replica {
     }
   }
 
-  private func wrongSequence(_ sequence: UInt64, after end: SharedLogEnd) -> any Error {
-    noting(
+  /// Throws `.skipped`, and notes it, unless a record has the sequence after that of the one before
+  /// it.
+  func requireSequence(_ sequence: UInt64, after last: UInt64) throws {
+    if sequence == last + 1 { return }
+    throw noting(
       ReplicationError(
-        .skipped,
-        "the log has given the sequence \(sequence) to the record after \(end.sequence)"))
+        .skipped, "the log has given the sequence \(sequence) to the record after \(last)"))
   }
 }

@@ -2,6 +2,7 @@ import Annals
 import AnnalsEngine
 import AnnalsLog
 import AnnalsModel
+import AnnalsStorage
 
 extension Replica {
   /// Runs the closure on the newest state, has the log order its changes as one transaction, and
@@ -12,6 +13,10 @@ extension Replica {
   /// a state that is not the newest: so it must do nothing but read and write through its
   /// transaction. With `basedOn` and `merging` its changes are merged into the newest state each
   /// time, as `Store.write` says.
+  ///
+  /// Writes of several tasks share the way to the log and the sync: while some are on their way,
+  /// the others wait, and then go together, in the order in which they were called, at most 256 at
+  /// once.
   ///
   /// New values over 4 KiB are in memory until the log has them; a transaction has at most 1 GiB.
   ///
@@ -44,13 +49,7 @@ extension Replica {
   ) async throws -> Commit<Result> {
     let origin = try TransactionOrigin(
       author: author, context: context, group: group, metadata: metadata)
-    let preconditions = Preconditions(basedOn: basedOn, policy: merging)
-    return try await submit { writer in
-      var value: Result?
-      let proposed = try writer.propose(origin, if: preconditions) { value = try body($0) }
-      guard let value else { preconditionFailure("a write returned without its closure's value") }
-      return (value, proposed)
-    }
+    return try await commit(origin, Preconditions(basedOn: basedOn, policy: merging), body)
   }
 
   /// Undoes the author's newest step, as `Store.undo`, for all replicas. Throws as `write` and as
@@ -80,89 +79,105 @@ extension Replica {
     let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
     return try await submit { try $0.propose(direction, origin, merging: policy) }
   }
-
-  /// Adds to the schema what it lacks of these record types, for all replicas. Does nothing if it
-  /// lacks nothing. Throws as `Store.require`, and as `write`.
-  public func require(_ records: any Record.Type...) async throws {
-    try await adopt(ReplicaSchema(records: records))
-  }
-
-  /// Adds to the schema what it lacks of this one, for all replicas. As the other form.
-  public func require(_ schema: Schema) async throws {
-    try await adopt(ReplicaSchema(schema))
-  }
-
-  /// Makes the migrations that the store lacks, one transaction each, and requires the schema.
-  func adopt(_ needed: ReplicaSchema) async throws {
-    Schema.declare(needed.records, in: store.version.records.bindings.functions)
-    let steps = needed.migrations.steps
-    while !steps.pending(besides: store.version.migrations).isEmpty {
-      let made = try await submit { writer in
-        let proposed = try writer.proposeMigration(steps, to: needed.schema, needed.edits)
-        return (proposed != nil, proposed)
-      }
-      if !made.value { break }
-    }
-    _ = try await submit { writer in
-      let proposed = try writer.propose(TransactionOrigin(context: "schema")) {
-        _ = try $0.draft.require(needed.schema, needed.edits, timesDeclared: { _ in 0 })
-      }
-      return ((), proposed)
-    }
-  }
 }
 
 // MARK: Inside
 
 extension Replica {
-  /// Proposes a transaction, publishes it, and applies it; again where others were faster.
-  /// `propose` runs for the holder of the writer's turn; without a transaction there is nothing to
-  /// record. Tries as long as `patience` says; nil for the options' deadline.
+  /// Commits what a closure changes. One that is based on nothing may be in a batch with others.
+  func commit<Result: Sendable>(
+    _ origin: TransactionOrigin, _ preconditions: Preconditions, within patience: Retries? = nil,
+    _ body: @escaping @Sendable (WriteTransaction) throws -> Result
+  ) async throws -> Commit<Result> {
+    try await submit(patience, goesAlone: !preconditions.isEmpty) { writer, state in
+      var value: Result?
+      let step: ChainedProposal
+      if let state {
+        step = try writer.propose(origin, on: state) { value = try body($0) }
+      } else {
+        step = ChainedProposal(
+          try writer.propose(origin, if: preconditions) { value = try body($0) })
+      }
+      guard let value else { preconditionFailure("a write returned without its closure's value") }
+      return (value, step)
+    }
+  }
+
+  /// Commits, alone, a transaction that `propose` makes of the newest state, for the holder of the
+  /// writer's turn; without one there is nothing to record.
   func submit<Value: Sendable>(
-    _ patience: Retries? = nil,
     _ propose: @escaping @Sendable (StoreWriter) throws -> (Value, ProposedTransaction?)
   ) async throws -> Commit<Value> {
+    try await submit(nil, goesAlone: true) { writer, _ in
+      let (value, proposed) = try propose(writer)
+      return (value, ChainedProposal(proposed))
+    }
+  }
+
+  private func submit<Value: Sendable>(
+    _ patience: Retries?, goesAlone: Bool,
+    _ run: @escaping @Sendable (StoreWriter, PendingState?) throws -> (Value, ChainedProposal)
+  ) async throws -> Commit<Value> {
     try requireOpen()
-    return try await turn.run {
-      var retries = patience ?? Retries(options, environment)
-      // Whether this state is as new as the call.
-      var isCurrent = false
-      while true {
-        let value: Value
-        let proposed: ProposedTransaction?
-        do {
-          (value, proposed) = try await writer.commitOfTask { try propose($0) }
-        } catch {
-          // What an older state refuses, the newest one may not.
-          if !isCurrent, !Task.isCancelled, try await advance(&isCurrent) { continue }
-          throw error
+    let value = Locked<Value?>(nil)
+    let submission = Submission(patience, goesAlone: goesAlone) { writer, state in
+      let (made, step) = try run(writer, state)
+      value.withLock { $0 = made }
+      return step
+    }
+    let ending = try await perform(submission)
+    guard let value = value.withLock({ $0 }) else {
+      preconditionFailure("a write has ended without its closure's value")
+    }
+    switch ending {
+    case .committed(let result): return Commit(value, result)
+    case .nothing(let token): return Commit(value: value, token: token)
+    }
+  }
+
+  /// Proposes the transaction of a write, publishes it, and applies it; again where others were
+  /// faster. For the holder of the turn. Returns nil if others wait meanwhile: then it may be in a
+  /// batch with them.
+  func commitAlone(_ submission: Submission) async throws -> Submission.Ending? {
+    try requireOpen()
+    var retries = submission.patience ?? Retries(options, environment)
+    while true {
+      let step: ChainedProposal
+      do {
+        step = try await writer.commitOfTask { try submission.run($0, nil) }
+      } catch {
+        // What an older state refuses, the newest one may not.
+        if !submission.isCurrent, !Task.isCancelled, try await advance(submission) { continue }
+        throw error
+      }
+      guard case .transaction(let proposed, _) = step else {
+        if !submission.isCurrent, try await advance(submission) { continue }
+        return .nothing(store.token)
+      }
+      let place = try currentPlace()
+      if proposed.base.number == place.number {
+        let transaction = try PortableTransaction(proposed, after: place.digest)
+        if let token = try await offer(transaction, after: place, &retries) {
+          return .committed(proposed.result(at: token))
         }
-        guard let proposed else {
-          if !isCurrent, try await advance(&isCurrent) { continue }
-          return Commit(value: value, token: store.token)
-        }
-        let place = try currentPlace()
-        if proposed.base.number == place.number {
-          let transaction = try PortableTransaction(proposed, after: place.digest)
-          if let token = try await offer(transaction, after: place, &retries) {
-            return Commit(value, proposed.result(at: token))
-          }
-          isCurrent = true
-        }
-        guard await retries.wait() else {
-          throw ReplicationError(
-            .contended,
-            "other replicas were faster each time in \(options.deadline); nothing was recorded. "
-              + "Try again")
-        }
+        submission.isCurrent = true
+      }
+      guard await retries.wait() else { throw contended() }
+      if !submission.goesAlone, queue.count > 0 {
+        submission.patience = retries
+        return nil
       }
     }
   }
 
+  private func advance(_ submission: Submission) async throws -> Bool {
+    submission.isCurrent = true
+    return try await advance()
+  }
+
   /// Catches up, for a call that comes to nothing on the state that the file has. Returns whether
   /// there was anything new. If the log cannot be reached at once, there is nothing.
-  private func advance(_ isCurrent: inout Bool) async throws -> Bool {
-    isCurrent = true
+  func advance() async throws -> Bool {
     let before = try currentPlace()
     var once = Retries(options, environment, isOnce: true)
     do {
@@ -183,16 +198,9 @@ extension Replica {
       do {
         try await apply([Arrival(sequence, transaction)])
       } catch {
-        let known = error as? AnnalsError
-        throw ReplicationError(
-          .notInFile,
-          "the shared log has transaction \(transaction.number), and this replica's file could "
-            + "not take it: \(known?.message ?? "\(error)"). It is committed; the file gets it "
-            + "when the replica catches up")
+        throw ReplicationError.notInFile(transaction.number, error)
       }
-      return Token(
-        store: transaction.store, number: transaction.number,
-        opening: transaction.envelope.opening?.id ?? 0)
+      return transaction.token
     case .behind:
       try await catchUp(&retries)
       return nil
@@ -200,22 +208,26 @@ extension Replica {
   }
 }
 
-/// What a program needs of the schema.
-struct ReplicaSchema: Sendable {
-  var schema: Schema
-  var edits: [SchemaEdit] = []
-  var records: [any Record.Type] = []
-  var migrations: [Migration] = []
-
-  init(_ schema: Schema, _ migrations: [Migration] = []) {
-    self.schema = schema
-    self.migrations = migrations
+extension ReplicationError {
+  /// The error of a transaction that the log has taken, and the file has not.
+  static func notInFile(_ number: Int64, _ error: any Error) -> ReplicationError {
+    let known = error as? AnnalsError
+    return ReplicationError(
+      .notInFile,
+      "the shared log has transaction \(number), and this replica's file could not take it: "
+        + "\(known?.message ?? "\(error)"). It is committed; the file gets it when the replica "
+        + "catches up")
   }
+}
 
-  init(records: [any Record.Type], _ migrations: [Migration] = []) {
-    schema = Schema(records: records)
-    edits = Schema.edits(of: records)
-    self.records = records
-    self.migrations = migrations
+extension PortableTransaction {
+  /// The position after it.
+  var token: Token { Token(store: store, number: number, opening: envelope.opening?.id ?? 0) }
+}
+
+extension ChainedProposal {
+  /// A transaction on which none is proposed, or nothing.
+  init(_ proposed: ProposedTransaction?) {
+    self = proposed.map { .transaction($0, after: nil) } ?? .nothing
   }
 }

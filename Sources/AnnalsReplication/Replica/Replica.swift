@@ -16,7 +16,7 @@ import AnnalsStorage
 ///
 /// A write returns once the log has taken the transaction and the replica's own file has it, too.
 /// Where another replica was faster, the transactions of others are applied, and the closure runs
-/// again on the newer state. Safe in any task; writes of one replica take turns.
+/// again on the newer state. Safe in any task; writes of several tasks travel together.
 public final class Replica: Sendable {
   /// The store of this replica, to be read. Writing to it throws `.readOnly`; consumers, prunes,
   /// compaction and backups are each replica's own.
@@ -26,6 +26,10 @@ public final class Replica: Sendable {
   let environment: StoreEnvironment
   /// Who prepares, publishes and applies.
   let turn = Turn()
+  /// The writes that wait for a batch.
+  let queue = SubmissionQueue()
+  /// What was published in batches.
+  let batches = Locked(BatchCounts())
   /// Runs what blocks, so that no thread of Swift's pool does.
   private let thread = LazyWorkerThread()
   let content: Locked<Content>
@@ -81,6 +85,13 @@ public final class Replica: Sendable {
     }
     for task in tasks { task?.cancel() }
   }
+
+  /// How many batches of several transactions were made, and how many transactions were in them;
+  /// for tests.
+  package var batchCounts: BatchCounts { batches.withLock { $0 } }
+
+  /// How many writes wait for a batch; for tests.
+  package var waitingWrites: Int { queue.count }
 
   /// Where the replica stands. O(1).
   public var status: ReplicaStatus {

@@ -59,6 +59,9 @@ package struct ReplicaHistory: Sendable {
     events.count { if case .write(_, .committed) = $0.kind { true } else { false } }
   }
 
+  /// How many transactions were proposed in batches, at least.
+  package var batched = 0
+
   /// How many states were read.
   package var reads: Int {
     events.count { if case .read = $0.kind { true } else { false } }

@@ -19,6 +19,8 @@ final class ReplicaStation: Sendable {
     /// Nil while it is being opened again.
     var replica: Replica?
     var openings = 0
+    /// How many transactions earlier openings have proposed in batches.
+    var batched = 0
   }
 
   /// Opens the replica with a disk of its own.
@@ -135,7 +137,10 @@ final class ReplicaStation: Sendable {
       try await Task.sleep(for: pause)
     case .kill, .reopening: break
     }
-    content.withLock { $0.replica = nil }
+    content.withLock { content in
+      content.replica = nil
+      content.batched += replica.batchCounts.transactions
+    }
     if disturbance == .reopening {
       try await replica.close()
       return try await open(files)
@@ -173,6 +178,11 @@ final class ReplicaStation: Sendable {
         throw BrokenPromise("replica \(number) cannot catch up: \(error)")
       }
     }
+  }
+
+  /// How many transactions were proposed in batches.
+  var batched: Int {
+    content.withLock { $0.batched + ($0.replica?.batchCounts.transactions ?? 0) }
   }
 
   func close() async throws { try await present().replica.close() }

@@ -14,9 +14,9 @@ package struct ReplicaTrial: Sendable {
     /// How many replicas there are.
     package var replicas = 3
     /// How many writers each has.
-    package var writers = 2
+    package var writers = 4
     /// How many marks each writer writes.
-    package var writes = 12
+    package var writes = 8
     /// How long a write or a read tries, and the end waits.
     package var deadline = Duration.seconds(2)
 
@@ -98,6 +98,7 @@ package struct ReplicaTrial: Sendable {
     }
     try await settle()
     try await check(all, book.withLock { $0 })
+    for station in all { book.withLock { $0.batched += station.batched } }
     for station in all { try await station.close() }
     return book.withLock { $0 }
   }
