@@ -37,9 +37,9 @@ extension Asking {
         })
     }
     let isAtBase = !page.hasMore && base > 0 && page.entries.last?.changes.first?.kind != .insert
-    if isAtBase, let moment = try? store.moment(base), let timestamp = moment.timestamp {
-      let header = ShownHeader(
-        number: base, timestamp: timestamp, us: moment.us ?? 0, changes: 0)
+    if isAtBase, let us = (try? store.moment(base))?.us {
+      let time = ShownTime(Timestamp(microseconds: us))
+      let header = ShownHeader(number: base, timestamp: time, us: us, changes: 0)
       versions.append(LifeDocument.Version(header: header, change: nil, base: true))
     }
     return LifeDocument(

@@ -18,45 +18,10 @@ package struct ShownMoment: Codable, Sendable, Hashable {
   }
 }
 
-/// An object, as a link.
-package struct ShownObject: Codable, Sendable, Hashable {
-  /// `Entity#ROW`, which never changes.
-  package var id: String
-  /// `Entity/KEY` where there is a key.
-  package var name: String
-  package var entity: String
-  package var row: Int64
-  package var label: String?
-  package var exists: Bool
-}
-
-/// A value, cut where it is long.
-package struct ShownValue: Codable, Sendable, Hashable {
-  package enum Kind: String, Codable, Sendable {
-    case null, erased, bool, int, double, decimal, string, date, day, uuid, url, json, data
-    case object, objects
-  }
-
-  package var kind: Kind
-  package var text: String
-  /// The bytes of the whole value, of texts and data.
-  package var length: Int64?
-  package var isCut: Bool?
-  package var us: Int64?
-  package var object: ShownObject?
-  package var objects: [ShownObject]?
-  package var count: Int?
-
-  package init(_ kind: Kind, _ text: String) {
-    self.kind = kind
-    self.text = text
-  }
-}
-
 /// A transaction without its changes.
 package struct ShownHeader: Codable, Sendable, Hashable {
   package var number: Int64
-  package var timestamp: String
+  package var timestamp: ShownTime
   package var us: Int64
   package var author: String?
   package var context: String?

@@ -29,8 +29,39 @@ package struct LocalZone: Sendable {
     let offset = offset(moment)
     let date = CivilDate(moment, offset: offset)
     let minutes = Int64(abs(offset) / 60)
-    let zone =
-      "\(offset < 0 ? "-" : "+")\((minutes / 60).padded(2))\((minutes % 60).padded(2))"
-    return "\(date.dayText) \(date.timeText)\(fraction(date)) \(zone)"
+    let zone = minutes / 60 * 100 + minutes % 60
+    let fraction = fraction(date)
+    if (0...9_999).contains(date.year), fraction.isEmpty {
+      return LocalZone.text(date, zone, isWest: offset < 0)
+    }
+    let sign = offset < 0 ? "-" : "+"
+    return "\(date.dayText) \(date.timeText)\(fraction) \(sign)\(zone.padded(4))"
+  }
+
+  /// The same as above, made at once: lists have many.
+  private static func text(_ date: CivilDate, _ zone: Int64, isWest: Bool) -> String {
+    String(unsafeUninitializedCapacity: 25) { text in
+      var place = 0
+      func add(_ value: Int64, _ digits: Int, _ marks: String) {
+        var rest = value
+        for index in stride(from: place + digits - 1, through: place, by: -1) {
+          text[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+          rest /= 10
+        }
+        place += digits
+        for mark in marks.utf8 {
+          text[place] = mark
+          place += 1
+        }
+      }
+      add(date.year, 4, "-")
+      add(date.month, 2, "-")
+      add(date.day, 2, " ")
+      add(date.hour, 2, ":")
+      add(date.minute, 2, ":")
+      add(date.second, 2, isWest ? " -" : " +")
+      add(zone, 4, "")
+      return place
+    }
   }
 }

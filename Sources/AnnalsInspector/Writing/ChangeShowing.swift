@@ -30,10 +30,13 @@ package struct ChangeShowing {
       properties: [])
     if let newest { shown.label = try label(of: change, in: newest) }
     if detail == .none { return shown }
-    let entity = change.entity
-    let key = entity.keyAttribute?.number
-    let display = entity.displayName.flatMap { entity.propertyNumber(named: $0) }
+    let entity = kind == .update ? nil : change.entity
+    let key = entity?.keyAttribute?.number
+    let display = entity?.displayName.flatMap { entity?.propertyNumber(named: $0) }
     let properties = change.properties
+    if detail == .all || kind == .update {
+      shown.properties.reserveCapacity(min(properties.count, limits.properties))
+    }
     for property in properties {
       guard detail == .all || kind == .update || property.number == display else { continue }
       if shown.properties.count == limits.properties { break }

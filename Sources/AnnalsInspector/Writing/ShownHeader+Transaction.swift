@@ -7,12 +7,14 @@ extension ShownHeader {
   ) {
     let record = transaction.page.batch.transactions[transaction.index]
     self.init(
-      number: transaction.number, timestamp: transaction.moment.description,
+      number: transaction.number, timestamp: ShownTime(transaction.moment),
       us: transaction.moment.microseconds, changes: count)
     author = transaction.author
     context = transaction.context
-    process = transaction.processName
-    pid = transaction.processID
+    if let opening = transaction.page.glossary.opening(record.opening) {
+      if !opening.processName.isEmpty { process = opening.processName }
+      if opening.processID != 0 { pid = opening.processID }
+    }
     message = transaction.message?.clipped(to: cut)
     let undo = transaction.undo
     group = undo.group

@@ -27,8 +27,8 @@ extension ShownObject {
     _ name: ObjectName, label: String? = nil, exists: Bool, cut: Int = ShowingLimits().name
   ) {
     self.init(
-      id: "\(name.entity)#\(name.row)", name: name.text.clipped(to: cut), entity: name.entity,
-      row: name.row, label: label, exists: exists)
+      name: name.text.clipped(to: cut), entity: name.entity, row: name.row, label: label,
+      exists: exists)
   }
 }
 

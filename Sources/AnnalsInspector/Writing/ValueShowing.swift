@@ -34,10 +34,7 @@ package final class ValueShowing {
   ) throws -> ShownValue {
     switch value {
     case .object(let target):
-      let object = try self.shown(target, state())
-      var shown = ShownValue(.object, object.name)
-      shown.object = object
-      return shown
+      return ShownValue(try self.shown(target, state()))
     case .objects(let targets): return try list(targets, state())
     default: return try shown(value)
     }
@@ -50,15 +47,9 @@ package final class ValueShowing {
     case .string(let text): return self.text(text, .string)
     case .url(let text): return self.text(text, .url)
     case .json(let text): return self.text(text, .json)
-    case .date(let moment):
-      var shown = ShownValue(.date, moment.description)
-      shown.us = moment.microseconds
-      return shown
+    case .date(let moment): return ShownValue(moment)
     case .data(let bytes):
-      var shown = ShownValue(.data, "")
-      shown.length = Int64(bytes.count)
-      shown.isCut = true
-      return shown
+      return ShownValue(.data, "", length: Int64(bytes.count), isCut: true)
     case .large(let large): return try self.large(large)
     case .erased, .bool, .int, .double, .uuid, .decimal, .day, .object, .objects:
       return ShownValue(ShownValue.Kind(value.tag), value.plainText)
@@ -69,11 +60,9 @@ package final class ValueShowing {
     let count = text.utf8.count
     let cut = room > 0 ? limits.text : min(limits.text, ShowingLimits.leastText)
     let isCut = count > cut && text.unicodeScalars.count > cut
-    var shown = ShownValue(kind, isCut ? String(text.unicodeScalars.prefix(cut)) : text)
-    shown.length = Int64(count)
-    if isCut { shown.isCut = true }
-    room -= shown.text.utf8.count
-    return shown
+    let shown = isCut ? String(text.unicodeScalars.prefix(cut)) : text
+    room -= shown.utf8.count
+    return ShownValue(kind, shown, length: Int64(count), isCut: isCut)
   }
 
   private func shown(_ target: ObjectReference, _ state: StateReader) throws -> ShownObject {
@@ -81,29 +70,22 @@ package final class ValueShowing {
   }
 
   private func list(_ targets: [ObjectReference], _ state: StateReader) throws -> ShownValue {
-    let objects = try targets.prefix(ShowingLimits.listed).map {
-      try self.shown($0, state)
-    }
-    let more = targets.count > objects.count ? ", …" : ""
-    var shown = ShownValue(.objects, "[\(objects.map(\.name).joined(separator: ", "))\(more)]")
-    shown.objects = objects
-    shown.count = targets.count
-    return shown
+    let first = try targets.prefix(ShowingLimits.listed).map { try shown($0, state) }
+    return ShownValue(first, of: targets.count)
   }
 
   /// The beginning of a large text, if the budget allows.
   private func large(_ large: LargeValue) throws -> ShownValue {
     let kind = ShownValue.Kind(large.tag)
-    var shown = ShownValue(kind, "")
     let count = min(large.length, limits.large)
+    var start = ""
     if large.tag.isText, count > 0, count <= budget, let text = try beginning(of: large, count) {
       budget -= count
-      shown = self.text(text, kind)
+      let shown = self.text(text, kind)
       if count == large.length { return shown }
+      start = shown.text
     }
-    shown.length = Int64(clamping: large.length)
-    shown.isCut = true
-    return shown
+    return ShownValue(kind, start, length: Int64(clamping: large.length), isCut: true)
   }
 
   /// The whole characters among the first bytes; nil if they were lost before a salvage.

@@ -74,7 +74,7 @@ struct LogCommand: FileCommand {
     guard lower < upper else { return .done }
     var walk = try HistoryWalk(
       store, after: lower, through: upper, condition: condition, isReversed: !reverse,
-      changes: LogCommand.changesIfWhole)
+      changes: oneline ? 1 : LogCommand.changesIfWhole)
     switch format {
     case .text:
       let text = TransactionText(console)
@@ -99,7 +99,9 @@ struct LogCommand: FileCommand {
     var count = 0
     while count < limit ?? .max, var digest = try walk.nextDigest() {
       if oneline {
-        digest.changes = Array(digest.changes.prefix(1))
+        // A message stands for the changes, and naming an object may take its state.
+        let message = digest.transaction.message.map(ValueText.lines) ?? []
+        if message.contains(where: { !$0.isEmpty }) { digest.changes = [] }
       } else if digest.total > LogCommand.changesIfWhole {
         digest.changes = Array(digest.changes.prefix(LogCommand.changesIfCut))
       }

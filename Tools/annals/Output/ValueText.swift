@@ -12,7 +12,7 @@ struct ValueText {
   /// A value: text in quotes, dates in local time, `none` for no value, objects by their names. Of
   /// bytes, and of a large text that was not read, how many there are.
   func text(_ value: ShownValue) -> String {
-    if value.text.isEmpty, value.isCut == true, let length = value.length {
+    if value.isCut == true, value.text.isEmpty, let length = value.length {
       return "(\(Numerals.counted(length, "byte")))"
     }
     switch value.kind {
@@ -41,7 +41,13 @@ struct ValueText {
 
   /// The text with its hidden characters escaped.
   static func plain(_ text: String, quoting: Bool = false) -> String {
-    (quoting ? TextEscaping.quoted : .line).text(text)
+    let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
+      bytes.allSatisfy {
+        $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+      }
+    }
+    if isPlain == true { return text }
+    return (quoting ? TextEscaping.quoted : .line).text(text)
   }
 
   /// A line of a message with long words cut, and itself if it is long in spite of that: names may
