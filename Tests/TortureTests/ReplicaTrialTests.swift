@@ -8,9 +8,11 @@ import Testing
 /// to their writers and readers.
 @Suite(.deadline) struct ReplicaTrialTests {
   @Test(arguments: 1...4) func promisesAreKept(_ seed: UInt64) async throws {
-    let history = try await ReplicaTrial.inMemory(seed: seed)
+    let log = InMemorySharedLog()
+    let history = try await ReplicaTrial.inMemory(seed: seed, log: log)
     #expect(history.events.count > 72, "seed \(seed)")
     print("seed \(seed): \(history.acknowledged) acknowledged, \(history.reads) reads")
+    print("seed \(seed): the log has records \(log.contents.first) to \(log.contents.last)")
   }
 
   /// A history of events at these moments.
