@@ -276,6 +276,26 @@ import Testing
     #expect(try await keeping.log.objects(beginning: "replica/").count == 1)
   }
 
+  /// Without anything that its program does.
+  @Test func aReplicaThatFollowsRegistersByItself() async throws {
+    let keeping = KeepingWorld(2)
+    var options = KeepingWorld.options()
+    options.follows = true
+    options.upkeep = .milliseconds(2)
+    keeping.replicas = [try await keeping.open(0), try await keeping.open(1, options)]
+    try await keeping.write(8)
+    let replica = keeping.replicas[1]
+    try await until { replica.status.upkeep.registration?.sequence == 9 }
+    // A consumer that begins far behind.
+    let position = try replica.store.version.snapshot(at: 3).token
+    _ = try replica.store.consumer("feed", blocking: true, startingAfter: position)
+    try await until { replica.status.upkeep.registration?.passed == 3 }
+    try await keeping.replicas[0].putSnapshot()
+    let keep = LogKeep(transactions: 0)
+    #expect(try await keeping.replicas[0].trim(keeping: keep).first == 4)
+    try await replica.close()
+  }
+
   /// A replica that nobody heard of for long is not listed for ever.
   @Test func registrationsAreForgotten() async throws {
     let keeping = KeepingWorld(2)

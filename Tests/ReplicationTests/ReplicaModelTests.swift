@@ -54,6 +54,13 @@ import Testing
   }
 }
 
+/// Counts from any task.
+private final class Count: Sendable {
+  private let number = Locked(0)
+  var value: Int { number.withLock { $0 } }
+  func add() { number.withLock { $0 += 1 } }
+}
+
 /// One run of the model.
 private struct ModelRun {
   let world: ReplicaWorld
@@ -70,6 +77,8 @@ private struct ModelRun {
   var marks: Int64 = 0
   /// How many transactions were in batches, at least.
   var batched = 0
+  /// How often a replica has taken a snapshot.
+  private let got = Count()
 
   init(seed: UInt64) {
     self.seed = seed
@@ -94,6 +103,9 @@ private struct ModelRun {
       options.lease = .seconds(seed % 2 == 0 ? 86_400 : 20)
       options.snapshots = SnapshotPolicy(transactions: 6, trimming: LogKeep(transactions: 3))
       options.snapshots?.spread = .zero
+      options.snapshotProgress = { [got] done, count in
+        if done == count { got.add() }
+      }
     }
     return options
   }
@@ -301,6 +313,12 @@ private struct ModelRun {
   }
 
   func check() async throws {
+    if keeps {
+      let contents = world.log.contents
+      print(
+        "seed \(seed): records \(contents.first) to \(contents.last), "
+          + "\(got.value) snapshots taken")
+    }
     world.log.faults = LogFaults()
     try await world.expectEqual("seed \(seed)")
     for replica in world.replicas {

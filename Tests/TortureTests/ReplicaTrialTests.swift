@@ -8,12 +8,13 @@ import Testing
 /// to their writers and readers.
 @Suite(.deadline) struct ReplicaTrialTests {
   @Test(arguments: 1...4) func promisesAreKept(_ seed: UInt64) async throws {
-    let history = try await ReplicaTrial.inMemory(seed: seed)
+    let log = InMemorySharedLog()
+    let history = try await ReplicaTrial.inMemory(seed: seed, log: log)
     #expect(history.events.count > 96, "seed \(seed)")
     #expect(history.batched > 0, "seed \(seed)")
     print(
       "seed \(seed): \(history.acknowledged) acknowledged, \(history.batched) of them in batches, "
-        + "\(history.reads) reads")
+        + "\(history.reads) reads, the log has \(log.contents.first) to \(log.contents.last)")
   }
 
   /// A history of events at these moments.

@@ -20,6 +20,9 @@ package struct ReplicaTrial: Sendable {
     /// How long a write or a read tries, and the end waits.
     package var deadline = Duration.seconds(2)
 
+    /// Whether the replicas put snapshots by a policy, and trim the log.
+    package var keepsLog = false
+
     /// What one turn of a torture run does.
     package init() {}
   }
@@ -108,6 +111,12 @@ package struct ReplicaTrial: Sendable {
     options.deadline = extent.deadline
     options.firstPause = .milliseconds(1)
     options.longestPause = .milliseconds(50)
+    guard extent.keepsLog else { return options }
+    options.upkeep = .milliseconds(10)
+    options.snapshots = SnapshotPolicy(transactions: 10, trimming: LogKeep(transactions: 3))
+    options.snapshots?.spread = .milliseconds(5)
+    // In some runs leases end while replicas are away: each look at their clocks takes a second.
+    if seed % 4 == 1 { options.lease = .seconds(30) }
     return options
   }
 

@@ -23,11 +23,13 @@ extension TortureLane {
 }
 
 extension ReplicaTrial {
-  /// A trial over a log in memory with faults of every kind.
+  /// A trial over a log in memory with faults of every kind, which is trimmed if the seed is odd.
   package static func inMemory(
-    seed: UInt64, _ extent: Extent = Extent()
+    seed: UInt64, _ extent: Extent = Extent(), log: InMemorySharedLog = InMemorySharedLog()
   ) async throws -> ReplicaHistory {
-    let log = InMemorySharedLog(faults: .all(0.05, seed: seed))
+    log.faults = .all(0.05, seed: seed)
+    var extent = extent
+    extent.keepsLog = !seed.isMultiple(of: 2)
     // What is late has arrived.
     return try await ReplicaTrial(log, seed: seed, extent)
       .run(settle: { log.faults = LogFaults(seed: 1) })
