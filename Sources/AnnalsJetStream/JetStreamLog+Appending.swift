@@ -67,13 +67,7 @@ extension JetStreamLog {
   private func publish(
     _ record: SharedRecord, after last: SharedLogEnd, _ comparesIdentifier: Bool
   ) async throws(SharedLogError) -> ServerAnswer {
-    var headers = [
-      (key: "Nats-Msg-Id", value: record.id),
-      (key: "Nats-Expected-Last-Sequence", value: "\(last.sequence)"),
-    ]
-    if comparesIdentifier, let id = last.id {
-      headers.append((key: "Nats-Expected-Last-Msg-Id", value: id))
-    }
+    let headers = JetStreamLog.headers(of: record, after: last, comparesIdentifier)
     let subject = inside.withLock { $0.recordSubject }
     do {
       return try await request(subject, record.bytes, headers: headers)
@@ -81,6 +75,19 @@ extension JetStreamLog {
       distrust()
       throw error.ofWriting(longestRecord)
     }
+  }
+
+  static func headers(
+    of record: SharedRecord, after last: SharedLogEnd, _ comparesIdentifier: Bool = true
+  ) -> [(key: String, value: String)] {
+    var headers = [
+      (key: "Nats-Msg-Id", value: record.id),
+      (key: "Nats-Expected-Last-Sequence", value: "\(last.sequence)"),
+    ]
+    if comparesIdentifier, let id = last.id {
+      headers.append((key: "Nats-Expected-Last-Msg-Id", value: id))
+    }
+    return headers
   }
 
   /// The sequence in an acknowledgement; looks at the record itself if it is not the one to be
@@ -109,7 +116,7 @@ extension JetStreamLog {
   }
 
   /// The next append compares the log's end first.
-  private func distrust() {
+  func distrust() {
     inside.withLock { $0.trusted = 0 }
   }
 }

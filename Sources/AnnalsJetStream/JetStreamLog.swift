@@ -202,9 +202,19 @@ public final class JetStreamLog: SharedLog {
     do {
       message = try await connection.ask(subject, bytes, headers: headers)
     } catch {
-      if error != .tooLong { connection.wasAnswered(usefully: false) }
+      noteFailure(error)
       throw error
     }
+    return try answer(message, for: subject)
+  }
+
+  /// Notes a request that was not answered.
+  func noteFailure(_ failure: NATSFailure) {
+    if failure != .tooLong { connection.wasAnswered(usefully: false) }
+  }
+
+  /// Reads an answer, and notes whether it was of use.
+  func answer(_ message: NATSMessage, for subject: String) throws(NATSFailure) -> ServerAnswer {
     guard let answer = ServerAnswer(message) else {
       throw .noAnswer("the server's answer for \(subject) cannot be read")
     }

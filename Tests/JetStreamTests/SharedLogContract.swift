@@ -12,7 +12,8 @@ enum SharedLogContract {
     ("sent again", sentAgain), ("pages", pages), ("pages of long records", longPages),
     ("growth", growth), ("trimming", trimming),
     ("trimming it all", trimmingAll), ("the longest record", longest), ("objects", objects),
-    ("pieces", pieces), ("appenders", appenders),
+    ("pieces", pieces), ("appenders", appenders), ("together", together),
+    ("appenders of many", appendersOfMany),
   ]
 
   static func record(_ number: Int, _ length: Int = 100) -> SharedRecord {

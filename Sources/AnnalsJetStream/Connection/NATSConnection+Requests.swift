@@ -31,6 +31,36 @@ extension NATSConnection {
     return message
   }
 
+  /// Sends requests to a subject in this order, none of which waits for the answer to another, and
+  /// waits for the answers to all.
+  func askAll(
+    _ subject: String, _ messages: [(bytes: [UInt8], headers: [(key: String, value: String)])]
+  ) async -> [Result<NATSMessage, NATSFailure>] {
+    struct Gathered {
+      var answers: [Result<NATSMessage, NATSFailure>]
+      var missing: Int
+    }
+    if messages.isEmpty { return [] }
+    let gathered = Gathering(
+      Gathered(
+        answers: messages.map { _ in .failure(.noAnswer("no answer came")) },
+        missing: messages.count))
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      for (index, message) in messages.enumerated() {
+        send(subject, message.bytes, headers: message.headers, many: false) { answer in
+          let isLast = gathered.locked.withLock { gathered in
+            gathered.answers[index] = answer
+            gathered.missing -= 1
+            return gathered.missing == 0
+          }
+          if isLast { continuation.resume() }
+          return true
+        }
+      }
+    }
+    return gathered.locked.withLock { $0.answers }
+  }
+
   /// Sends a request with many answers, and gathers them until `isLast` says so of one, which is
   /// not among them, or until `count` are there, or none came for a while.
   func askMany(
