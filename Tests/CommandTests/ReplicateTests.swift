@@ -16,7 +16,7 @@ import Testing
   private func options(follows: Bool) -> ReplicaOptions {
     var options = ReplicaOptions()
     options.follows = follows
-    options.deadline = .milliseconds(200)
+    options.deadline = .seconds(1)
     options.pulse = .milliseconds(5)
     options.name = "writer"
     return options
