@@ -105,7 +105,12 @@ final class NATSServer: @unchecked Sendable {
   /// Stops the server as an administrator would: SIGTERM.
   func stop() { end(SIGTERM) }
 
-  func pause() { send(SIGSTOP) }
+  /// Stops the server's threads, and waits until they stand still.
+  func pause() {
+    send(SIGSTOP)
+    guard let number = processIdentifier else { return }
+    for _ in 0..<400 where NATSServer.state(of: number) != "T" { usleep(5_000) }
+  }
 
   func resume() { send(SIGCONT) }
 
@@ -133,10 +138,13 @@ final class NATSServer: @unchecked Sendable {
 
   /// Whether the process is there and no zombie.
   private static func runs(_ number: pid_t) -> Bool {
-    guard let text = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8) else {
-      return false
-    }
-    return !text.contains(") Z ")
+    state(of: number).map { $0 != "Z" } ?? false
+  }
+
+  /// The letter of a process's state; nil if there is none.
+  private static func state(of number: pid_t) -> Character? {
+    let text = try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8)
+    return text?.components(separatedBy: ") ").last?.first
   }
 
   /// Options for a stream that is made on this server.

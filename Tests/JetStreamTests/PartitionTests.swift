@@ -1,6 +1,7 @@
 #if JetStream
 
 import AnnalsReplication
+import AnnalsTorture
 import Foundation
 import Testing
 
@@ -53,6 +54,39 @@ struct PartitionTests {
     #expect(sum.acknowledged > 100 && sum.lostTails == 0)
     log.close()
     first.close()
+  }
+
+  /// The leader is alone, one that follows is alone, two do not reach each other and both reach the
+  /// third, nobody reaches anybody: each for some seconds, and then all are joined.
+  @Test(.enabled(if: isPossible, "not in network namespaces"))
+  func partitionsOfEveryShape() async throws {
+    let cluster = try await NATSCluster(inNamespaces: ())
+    let log = try await JetStreamLog.connect(cluster.options())
+    var extent = CheckerTests.extent
+    extent.writes = 150
+    let history = try await ReplicaTrial(log, seed: 3, extent).run(
+      [.cut, .lostAnswers, .slowWay, .kill], count: 20,
+      meanwhile: {
+        for shape in 0..<4 {
+          try await Task.sleep(for: .milliseconds(700))
+          let leader = try await cluster.leader(log)
+          let others = cluster.servers.filter { $0 !== leader }
+          let cuts =
+            switch shape {
+            case 0: others.map { (leader, $0) }
+            case 1: [(others[0], leader), (others[0], others[1])]
+            case 2: [(leader, others[1])]
+            default: [(leader, others[0]), (leader, others[1]), (others[0], others[1])]
+            }
+          for (one, other) in cuts { try cluster.setReach(between: one, other, isCut: true) }
+          try await Task.sleep(for: .seconds(4))
+          for (one, other) in cuts { try cluster.setReach(between: one, other, isCut: false) }
+          try await log.untilReachable()
+        }
+      })
+    print("partitions: \(history.acknowledged) acknowledged, \(history.reads) reads")
+    #expect(history.acknowledged > 200)
+    log.close()
   }
 }
 
