@@ -13,7 +13,11 @@ final class StopSignals {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { stopped.signal() }
+      // Until it is registered, a signal is lost.
+      let registered = DispatchSemaphore(value: 0)
+      source.setRegistrationHandler { registered.signal() }
       source.resume()
+      registered.wait()
       sources.append(source)
     }
   }

@@ -41,20 +41,11 @@ struct AnnalsServe {
       let inspector = try Inspector(path: path)
       let server = try InspectorServer(
         inspector, page: PageFiles(EmbeddedPage.contents), port: options.port)
+      // Who has read the address may end the program.
+      let sources = endOnSignals(inspector)
       print(server.address)
       FileHandle.standardOutput.synchronizeFile()
       fflush(nil)
-      let sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-        // Not of the main actor, whose thread waits.
-        source.setEventHandler { @Sendable in
-          inspector.close()
-          Foundation.exit(0)
-        }
-        source.resume()
-        return source
-      }
       if options.opens { open(server.address) }
       try await server.run()
       withExtendedLifetime(sources) {}
@@ -66,6 +57,25 @@ struct AnnalsServe {
         status: 2)
     } catch {
       exit("the page cannot be served any more: \(error)", status: 2)
+    }
+  }
+
+  /// From its return on, the usual signals end the program as they should.
+  private static func endOnSignals(_ inspector: Inspector) -> [any DispatchSourceSignal] {
+    [SIGINT, SIGTERM, SIGHUP].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      // Not of the main actor, whose thread waits.
+      source.setEventHandler { @Sendable in
+        inspector.close()
+        Foundation.exit(0)
+      }
+      // Until it is registered, a signal is lost.
+      let registered = DispatchSemaphore(value: 0)
+      source.setRegistrationHandler { @Sendable in registered.signal() }
+      source.resume()
+      registered.wait()
+      return source
     }
   }
 
