@@ -63,7 +63,7 @@ import Testing
       let whole = try store.diff(from: from, to: to).changes.map { "\($0)" }
       var parts: [String] = []
       var pages: Set<ObjectIdentifier> = []
-      try store.forEachDifference(from: from, to: to) { change, _, _ in
+      try store.version.forEachDifference(from: from, to: to) { change, _, _ in
         parts.append("\(change)")
         pages.insert(ObjectIdentifier(change.page))
         #expect(change.page.batch.arena.count < 2 << 20)

@@ -106,17 +106,6 @@ extension Store {
       from: number(at: first, in: version), to: number(atOrNewest: second, in: version))
   }
 
-  /// Calls `body` with each change of `diff` in turn, with the states before and after, without
-  /// keeping the changes.
-  package func forEachDifference(
-    from first: any HistoryPosition, to second: (any HistoryPosition)? = nil,
-    _ body: (Change, _ old: StateReader, _ new: StateReader) throws -> Void
-  ) throws {
-    let version = version
-    try version.forEachDifference(
-      from: number(at: first, in: version), to: number(atOrNewest: second, in: version), body)
-  }
-
   private func number(
     atOrNewest position: (any HistoryPosition)?, in version: StoreVersion
   ) throws(AnnalsError) -> Int64 {
