@@ -27,24 +27,27 @@ extension ChangeReading {
     }
     var seen = NumberSet()
     while try reader.next() == .key {
-      let property = reader.text
-      let found = plan.find(property)
-      let value = try next(reader, of: found)
+      let found = plan.find(reader.text)
       let number: PropertyNumber
+      let name: String
       switch found {
-      case .attribute(let attribute, let written):
-        number = attribute.number
-        try set(attribute, written, to: value, head, plan, reader)
+      case .attribute(let planned):
+        number = planned.attribute.number
+        name = planned.attribute.name
+        try set(planned, to: next(reader, of: found), head, plan, reader)
       case .relationship(let relationship):
         number = relationship.number
-        try set(relationship, to: value, head, reader)
+        name = relationship.name
+        try set(relationship, to: next(reader, of: found), head, reader)
       case nil:
+        // Kept only here: while somebody has the text, the reader takes memory for the next.
+        let property = reader.text
+        name = String(decoding: property, as: UTF8.self)
+        let value = try next(reader, of: found)
         guard let added = try setNew(property, to: value, object, plan, reader) else { continue }
         number = added
       }
-      guard seen.insert(number) else {
-        throw reader.fault("`set` has two members `\(String(decoding: property, as: UTF8.self))`")
-      }
+      guard seen.insert(number) else { throw reader.fault("`set` has two members `\(name)`") }
     }
   }
 
@@ -53,8 +56,8 @@ extension ChangeReading {
     _ reader: JSONReader, of found: EntityPlan.Property?
   ) throws(InputFault) -> JSONToken {
     switch found {
-    case .attribute(let attribute, let written):
-      guard canBeRead(inParts: attribute, written: written) else { break }
+    case .attribute(let planned):
+      guard canBeRead(inParts: planned.attribute, written: planned.written) else { break }
       reader.partLength = ChangeReading.partLength
     case nil: reader.partLength = ChangeReading.partLength
     case .relationship: break
@@ -68,9 +71,10 @@ extension ChangeReading {
 
   /// Sets an attribute to the value that the reader has.
   private func set(
-    _ attribute: Attribute, _ written: AttributeType?, to value: JSONToken, _ head: Head,
+    _ planned: EntityPlan.PlannedAttribute, to value: JSONToken, _ head: Head,
     _ plan: EntityPlan, _ reader: JSONReader
   ) throws {
+    let (attribute, written) = (planned.attribute, planned.written)
     guard let object = head.object else { preconditionFailure("incomplete head") }
     if reader.isWithinString {
       return try store(partsOf: reader, in: attribute, written: written, object)

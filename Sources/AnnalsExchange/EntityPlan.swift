@@ -4,9 +4,20 @@ import AnnalsModel
 /// The properties of an entity by the bytes of their names, for a fast look-up per member.
 final class EntityPlan {
   enum Property {
-    /// `written` is the type in the lines, if it is another.
-    case attribute(Attribute, written: AttributeType?)
+    case attribute(PlannedAttribute)
     case relationship(Relationship)
+  }
+
+  /// An attribute that lines set. A class: a copy of the definition counts a dozen references.
+  final class PlannedAttribute {
+    let attribute: Attribute
+    /// The type in the lines, if it is another.
+    let written: AttributeType?
+
+    init(_ attribute: Attribute, written: AttributeType?) {
+      self.attribute = attribute
+      self.written = written
+    }
   }
 
   /// The entity as of when the plan was made, without attributes added since.
@@ -40,7 +51,8 @@ final class EntityPlan {
     let own = Set(entity.attributes.lazy.filter { known[$0.name] == nil }.map(\.number))
     defaults = exported == nil ? entity.defaults : entity.defaults.filter { own.contains($0.0) }
     for attribute in entity.attributes where !attribute.isRemoved {
-      add(attribute.name, .attribute(attribute, written: written(attribute)))
+      let planned = PlannedAttribute(attribute, written: written(attribute))
+      add(attribute.name, .attribute(planned))
     }
     for relationship in entity.relationships where !relationship.isRemoved {
       add(relationship.name, .relationship(relationship))
@@ -49,7 +61,7 @@ final class EntityPlan {
 
   /// Adds an attribute, or replaces its definition.
   func add(_ attribute: Attribute) {
-    add(attribute.name, .attribute(attribute, written: nil))
+    add(attribute.name, .attribute(PlannedAttribute(attribute, written: nil)))
   }
 
   private func add(_ name: String, _ property: Property) {

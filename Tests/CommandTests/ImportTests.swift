@@ -11,6 +11,14 @@ import Testing
     ("[]", "the line is not an object"), ("{}", "the line has no `changes`"),
     (#"{"n":2}"#, "the line has no `changes`"), (#"{"changes":{}}"#, "`changes` is not an array"),
     (#"{"changes":[],"changes":[]}"#, "the line has two members `changes`"),
+    (
+      "{" + (0..<20).map { #""m\#($0)":1,"# }.joined() + #""m18":1,"changes":[]}"#,
+      "the line has two members `m18`"
+    ),
+    (
+      "{" + (0..<20).map { #""m\#($0)":1,"# }.joined() + #""author":"a","author":"b"}"#,
+      "the line has two members `author`"
+    ),
     (#"{"changes":[1]}"#, "a change is not an object"),
     (#"{"changes":[{}]}"#, "a change has no `op`"),
     (#"{"changes":[{"op":"insert"}]}"#, "a change has no `entity`"),

@@ -98,17 +98,25 @@ extension StateReader {
   }
 
   func objects<R: Record>(_ binding: RecordBinding<R>) throws(AnnalsError) -> [Object<R>] {
-    var result: [Object<R>] = []
-    result.reserveCapacity(state.count(of: binding.entity))
-    try AnnalsError.translating { try forEachObject(binding) { result.append($0) } }
-    return result
+    var rows: [Int64] = []
+    rows.reserveCapacity(state.count(of: binding.entity))
+    try AnnalsError.translating { try forEachRow(of: binding.entity) { rows.append($0) } }
+    // They rise, as they are stored.
+    var records = binding.reader(
+      of: state, store: store, largeValues: largeValues, rows: RowSequence(rows, inOrder: true))
+    return try binding.readAll(&records, count: rows.count)
   }
 
   func forEachObject<R: Record>(
     _ binding: RecordBinding<R>, _ body: (Object<R>) throws -> Void
   ) throws {
     var records = binding.reader(of: state, store: store, largeValues: largeValues)
-    try forEachRow(of: binding.entity) { row in
+    var rows = state.rows(of: binding.entity)
+    // A loop here, and no closure in a loop elsewhere: it would look up the type's metadata for
+    // each object.
+    while true {
+      let row = try AnnalsError.translating { try rows.next() }
+      guard let row else { return }
       let id = ObjectID(store: store, entity: binding.entity, row: row)
       try body(Object(objectID: id, value: try binding.read(row, &records)))
     }

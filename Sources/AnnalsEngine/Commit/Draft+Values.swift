@@ -55,36 +55,43 @@ extension Draft {
     _ values: [String: Value], to entity: Entity, row: Int64
   ) -> [(PropertyNumber, Value)] {
     var result: [(PropertyNumber, Value)] = []
+    result.reserveCapacity(values.count)
     var found: [ValidationViolation] = []
-    for (name, value) in values {
-      let rule: ValidationRule?
-      var number: PropertyNumber = 0
-      if let attribute = entity.attribute(named: name) {
-        number = attribute.number
-        if let derivation = attribute.derivation {
-          rule = .derived("\(schema.naming(derivation, of: entity))")
-        } else {
-          rule = value.isNull || attribute.type.admits(value.tag) ? nil : .type(attribute.type)
+    var places: ContiguousArray<Int> = []
+    swap(&places, &likelyPlaces)
+    defer { swap(&places, &likelyPlaces) }
+    for (index, (name, value)) in values.enumerated() {
+      if index == places.count { places.append(0) }
+      if let place = entity.place(ofAttribute: name, likely: places[index]) {
+        places[index] = place
+        if let number = entity.number(ofAttributeAt: place, admitting: value) {
+          result.append((number, value))
+          continue
         }
-      } else if let relationship = entity.relationship(named: name) {
-        number = relationship.number
-        rule =
-          relationship.admits(value) ? nil : .relationship(isToMany: relationship.isToMany)
-      } else {
-        rule = .knownProperty
+      } else if let relationship = entity.relationship(named: name), relationship.admits(value) {
+        result.append((relationship.number, value))
+        continue
       }
-      if let rule {
-        let key = entity.keyAttribute.flatMap { values[$0.name]?.keyText }
-        found.append(
-          ValidationViolation(
-            entity: entity.name, key: key, object: ObjectReference(entity: entity.number, row: row),
-            property: name, rule: rule, value: value))
-      } else {
-        result.append((number, value))
-      }
+      let key = entity.keyAttribute.flatMap { values[$0.name]?.keyText }
+      found.append(
+        ValidationViolation(
+          entity: entity.name, key: key, object: ObjectReference(entity: entity.number, row: row),
+          property: name, rule: rule(against: value, of: name, in: entity), value: value))
     }
     violations += found.sorted { $0.property.precedesInBytes($1.property) }
     return result.sorted { $0.0 < $1.0 }
+  }
+
+  /// Which rule forbids the value that a property of this name does not admit.
+  private func rule(
+    against value: Value, of name: String, in entity: Entity
+  ) -> ValidationRule {
+    if let attribute = entity.attribute(named: name) {
+      return attribute.derivation.map { .derived("\(schema.naming($0, of: entity))") }
+        ?? .type(attribute.type)
+    }
+    return entity.relationship(named: name).map { .relationship(isToMany: $0.isToMany) }
+      ?? .knownProperty
   }
 }
 

@@ -60,6 +60,8 @@ package struct Draft: Sendable {
   /// The record types, bound to the schema of `base`.
   package let records: BoundRecords
   private var scratch: ContiguousArray<UInt8> = []
+  /// Where the names of the last values were found: a program names the same ones in one order.
+  var likelyPlaces: ContiguousArray<Int> = []
 
   /// A draft on the state just after transaction `number`. `working` is the same state, for the
   /// draft to change.

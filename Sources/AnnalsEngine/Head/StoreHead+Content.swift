@@ -91,12 +91,6 @@ extension StoreHead.Content {
     batch.removeAll()
     spareBatch = batch
   }
-
-  mutating func takeWaiters() -> [StoreHead.Waiter] {
-    guard !waiters.isEmpty else { return [] }
-    defer { waiters = [:] }
-    return Array(waiters.values)
-  }
 }
 
 /// Applies a commit to a version in place, if nobody else holds it. Returns false if that is not

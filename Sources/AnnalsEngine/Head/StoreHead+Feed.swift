@@ -64,13 +64,14 @@ extension StoreHead {
           if content.edition != position.edition || content.isLast || Task.isCancelled {
             return true
           }
-          content.waiters[number] = continuation
+          if content.waiters == nil { content.waiters = Waiters() }
+          content.waiters?.continuations[number] = continuation
           return false
         }
         if isOver { continuation.resume() }
       }
     } onCancel: {
-      content.withLock { $0.waiters.removeValue(forKey: number) }?.resume()
+      content.withLock { $0.waiters?.continuations.removeValue(forKey: number) }?.resume()
     }
   }
 
@@ -79,7 +80,7 @@ extension StoreHead {
   package func wake() {
     change { content in
       content.edition &+= 1
-      return (nil, content.takeWaiters())
+      return (nil, content.waiters.take())
     }
   }
 
@@ -88,7 +89,7 @@ extension StoreHead {
     change { content in
       content.failure = error
       content.edition &+= 1
-      return (nil, content.takeWaiters())
+      return (nil, content.waiters.take())
     }
   }
 
@@ -101,7 +102,7 @@ extension StoreHead {
   package func end() {
     change { content in
       content.isLast = true
-      return (nil, content.takeWaiters())
+      return (nil, content.waiters.take())
     }
   }
 }

@@ -28,8 +28,21 @@ package final class StoreHead: Sendable {
     var isLast = false
     /// The error that keeps the commits of other processes from being read.
     var failure: AnnalsError?
-    var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    /// Who waits for the next publication; nil until somebody does.
+    var waiters: Waiters?
     var nextWaiter: UInt64 = 0
+  }
+
+  /// Tasks that wait, by number; used under the lock, then by who took it out. A class of its own,
+  /// since the first use of a dictionary of a type searches all conformances of the process, and
+  /// most openings wait for nothing.
+  final class Waiters: @unchecked Sendable {
+    var continuations: [UInt64: CheckedContinuation<Void, Never>] = [:]
+
+    /// Wakes all.
+    func resume() {
+      for waiter in continuations.values { waiter.resume() }
+    }
   }
 
   let content: Locked<Content>
@@ -116,19 +129,19 @@ package final class StoreHead: Sendable {
       prepare(&content)
       // If another group was appended in time, it is closed and published with the one before.
       guard let group = content.pending.first, group.isClosed else {
-        return (nil, [])
+        return (nil, nil)
       }
       content.pending.removeFirst()
       let old = content.publish(group)
-      return (old, content.takeWaiters())
+      return (old, content.waiters.take())
     }
   }
 
   /// Changes the content under the lock. Outside it, wakes the waiters that `body` returns, and
   /// releases the version, which may be large.
-  func change(_ body: (inout Content) -> (old: StoreVersion?, waiters: [Waiter])) {
+  func change(_ body: (inout Content) -> (old: StoreVersion?, waiters: Waiters?)) {
     let (old, waiters) = content.withLock { body(&$0) }
-    for waiter in waiters { waiter.resume() }
+    waiters?.resume()
     withExtendedLifetime(old) {}
   }
 
@@ -140,10 +153,10 @@ package final class StoreHead: Sendable {
       content.published = version
       content.pending = []
       content.working = nil
-      if old.token == version.token { return (old, []) }
+      if old.token == version.token { return (old, nil) }
       content.note(
         PublishedChanges(after: old.head.number, through: version.head.number, batch: nil))
-      return (old, content.takeWaiters())
+      return (old, content.waiters.take())
     }
   }
 
@@ -154,8 +167,4 @@ package final class StoreHead: Sendable {
       $0.working = nil
     }
   }
-}
-
-extension StoreHead {
-  typealias Waiter = CheckedContinuation<Void, Never>
 }

@@ -4,20 +4,21 @@ import AnnalsModel
 import AnnalsState
 
 extension StoreVersion {
-  /// The base of a rewrite: the state as of a transaction.
+  /// The base of a rewrite: the state as of a transaction; and as `stateForRewrite`.
   func baseChoice(
     at number: Int64, prunedAt: Timestamp?, prunedBy: String?
-  ) throws(AnnalsError) -> RewritePlan.Base {
-    let state = try stateForRewrite(at: number)
+  ) throws(AnnalsError) -> (base: RewritePlan.Base, decodedCheckpoint: UInt64?) {
+    let (state, decodedCheckpoint) = try stateForRewrite(at: number)
     try state.requireDistinctKeys(asOf: number)
     let position = try AnnalsError.translating { try view.position(of: number) }
-    return .at(
+    let base = RewritePlan.Base.at(
       number: number, timestamp: position.maximumTimestamp, prunedAt: prunedAt,
       prunedBy: prunedBy ?? ""
     ) { chunks in
       // A separate state: the chunks written here belong to the new file.
       try state.writeBase(to: chunks, of: LogChunkSource(self.view.file))
     }
+    return (base, decodedCheckpoint)
   }
 }
 
@@ -36,8 +37,11 @@ extension State {
 
 extension StoreVersion {
   /// The state as of a transaction, with every chunk readable unless the base or the history is
-  /// damaged: rebuilt from these if a checkpoint is damaged.
-  func stateForRewrite(at number: Int64) throws(AnnalsError) -> State {
+  /// damaged: rebuilt from these if a checkpoint is damaged. And the offset of the newest
+  /// checkpoint if all its chunks were decoded for that.
+  func stateForRewrite(
+    at number: Int64
+  ) throws(AnnalsError) -> (state: State, decodedCheckpoint: UInt64?) {
     try AnnalsError.translating {
       let places = [view.head.number, number]
       if try places.allSatisfy({ try view.holdsCheckpoint(atOrBefore: $0) }) {
@@ -48,10 +52,10 @@ extension StoreVersion {
         // Here, since each of the copies that a rewrite makes would do it for itself.
         var past = try state(at: number)
         try AnnalsError.translating { try past.updateIndexes() }
-        return past
+        return (past, view.newestCheckpointOffset)
       }
       try view.requireBaseState()
-      return try stateByReplaying(from: try view.baseDirectory(), to: number)
+      return (try stateByReplaying(from: try view.baseDirectory(), to: number), nil)
     }
   }
 }

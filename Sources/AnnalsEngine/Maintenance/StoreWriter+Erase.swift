@@ -84,7 +84,7 @@ extension StoreWriter {
     plan.clock = now
     var lengths: [HistoryErasure.List: Int] = [:]
     if version.view.file.header.baseCheckpointOffset != 0 {
-      let state = try version.stateForRewrite(at: base)
+      let state = try version.stateForRewrite(at: base).state
       for target in erasure.targets {
         let object = target.object
         for relationship in state.schema.entity(numbered: object.entity)?.relationships ?? [] {

@@ -44,12 +44,10 @@ extension StoreWriter {
     if !images.isEmpty {
       try AnnalsError.translating { try writeAlone { try $0.checkpoint(saving: images) } }
     }
-    let base = try version.baseChoice(
+    var rewriting = RewritePlan(base: .keep, checkpoint: true, destination: .replace)
+    (rewriting.base, rewriting.decodedCheckpoint) = try version.baseChoice(
       at: plan.floor - 1, prunedAt: now(), prunedBy: author)
-    return try rewrite(
-      RewritePlan(base: base, checkpoint: true, destination: .replace), of: log.view,
-      under: claim
-    ) {
+    return try rewrite(rewriting, of: log.view, under: claim) {
       // Another process may have registered a consumer meanwhile.
       if !force { try self.requireSeen(before: plan.floor) }
     }
@@ -87,11 +85,13 @@ extension StoreWriter {
   package func replay(
     _ version: StoreVersion, to path: String, at number: Int64, flatten: Bool, store: RawUUID
   ) throws(AnnalsError) {
-    let base: RewritePlan.Base =
-      flatten ? try version.baseChoice(at: number, prunedAt: nil, prunedBy: nil) : .keep
     var plan = RewritePlan(
-      base: base, through: number, checkpoint: true,
+      base: .keep, through: number, checkpoint: true,
       destination: .new(path: path, store: store, created: now()))
+    if flatten {
+      (plan.base, plan.decodedCheckpoint) =
+        try version.baseChoice(at: number, prunedAt: nil, prunedBy: nil)
+    }
     plan.check = { new, old in try StoreWriter.requireSound(new, copiedFrom: old) }
     _ = try rewrite(plan, of: version.view, under: nil)
   }

@@ -33,7 +33,13 @@ package final class DerivedFunctions: Sendable {
 
   /// Removes the accents of a text.
   package let removingDiacritics: @Sendable (String) -> String
-  private let functions = Locked<[Name: DerivedFunction]>([:])
+  private let functions = Locked<Declared?>(nil)
+
+  /// A class of its own, made when the first function is declared: the first use of a dictionary of
+  /// a type searches all conformances of the process.
+  private final class Declared {
+    var functions: [Name: DerivedFunction] = [:]
+  }
 
   /// No functions yet.
   package init(removingDiacritics: @escaping @Sendable (String) -> String) {
@@ -42,11 +48,14 @@ package final class DerivedFunctions: Sendable {
 
   /// Remembers the function of an attribute.
   package func declare(_ function: DerivedFunction, of attribute: String, in entity: String) {
-    functions.withLock { $0[Name(entity, attribute)] = function }
+    functions.withLock { declared in
+      if declared == nil { declared = Declared() }
+      declared?.functions[Name(entity, attribute)] = function
+    }
   }
 
   /// The function of an attribute; nil if the program has declared none.
   package func function(of attribute: String, in entity: String) -> DerivedFunction? {
-    functions.withLock { $0[Name(entity, attribute)] }
+    functions.withLock { $0?.functions[Name(entity, attribute)] }
   }
 }

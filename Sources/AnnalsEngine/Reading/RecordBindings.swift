@@ -7,6 +7,7 @@ import AnnalsStorage
 /// The engine keeps these with its versions and does not look inside.
 package final class RecordBindings: Sendable {
   private struct Entry: Sendable {
+    let type: ObjectIdentifier
     var schemaVersion: Int64
     var binding: any Sendable & AnyObject
   }
@@ -15,7 +16,9 @@ package final class RecordBindings: Sendable {
   package let declarations = SchemaDeclarations()
   /// What the program has declared of derived attributes.
   package let functions: DerivedFunctions
-  private let entries = Locked<[ObjectIdentifier: Entry]>([:])
+  /// One for each type; programs have few. No dictionary: the first use of one of a type searches
+  /// all conformances of the process.
+  private let entries = Locked<ContiguousArray<Entry>>([])
 
   /// No bindings yet.
   package init(_ functions: DerivedFunctions) {
@@ -26,16 +29,26 @@ package final class RecordBindings: Sendable {
   package func binding(
     for type: ObjectIdentifier, version: Int64
   ) -> (any Sendable & AnyObject)? {
-    let known = entries.withLock { $0[type] }
-    guard let known, known.schemaVersion == version else { return nil }
-    return known.binding
+    entries.withLock { entries in
+      for index in entries.indices where entries[index].type == type {
+        return entries[index].schemaVersion == version ? entries[index].binding : nil
+      }
+      return nil
+    }
   }
 
   /// Caches the binding of a record type to this version of the schema, in place of an older one.
   package func keep(
     _ binding: any Sendable & AnyObject, for type: ObjectIdentifier, version: Int64
   ) {
-    entries.withLock { $0[type] = Entry(schemaVersion: version, binding: binding) }
+    let entry = Entry(type: type, schemaVersion: version, binding: binding)
+    entries.withLock { entries in
+      if let index = entries.firstIndex(where: { $0.type == type }) {
+        entries[index] = entry
+      } else {
+        entries.append(entry)
+      }
+    }
   }
 }
 

@@ -6,22 +6,30 @@ extension JSONReader {
   /// Reads a number into `text` and checks its form.
   func readNumber() throws(InputFault) {
     text.removeAll(keepingCapacity: true)
-    scan: while try ensure(1) {
-      let byte = bytes[position]
-      switch byte {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
-        UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
-        guard text.count < limits.numberLength else {
-          throw fault("a number has more than \(limits.numberLength) characters")
-        }
-        text.append(byte)
-        position += 1
-      default: break scan
+    while try ensure(1) {
+      let start = position
+      while position < end, JSONReader.isOfNumber(bytes[position]) { position += 1 }
+      guard text.count + position - start <= limits.numberLength else {
+        throw fault("a number has more than \(limits.numberLength) characters")
       }
+      text.append(
+        contentsOf: UnsafeBufferPointer(start: bytes + start, count: position - start))
+      if position < end { break }
     }
     // Nothing but a number consists of these characters.
     guard text.withUnsafeBytes(JSONText.firstError(in:)) == nil else {
       throw fault("`\(String(decoding: text.prefix(40), as: UTF8.self))` is not a number")
+    }
+  }
+
+  /// Whether numbers have such a byte.
+  @inline(__always)
+  private static func isOfNumber(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "+"),
+      UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"):
+      true
+    default: false
     }
   }
 

@@ -6,6 +6,10 @@
 // - Nesting and the length of a token are bounded; there is no recursion.
 // - Text must be UTF-8. An unpaired surrogate escape, which has no UTF-8 encoding, is refused.
 // - After a fault the reader must not be used again.
+//
+// One thread uses a reader, and no closure runs while a property of it is changed: so those that
+// each byte or token changes are not checked for that (`@exclusivity(unchecked)`), which would take
+// a seventh of an import.
 
 /// One step through a JSON text.
 package enum JSONToken: Hashable, Sendable {
@@ -43,35 +47,35 @@ package final class JSONReader {
   }
 
   /// The current key, string or number, as UTF-8.
-  package var text: ContiguousArray<UInt8> = []
+  @exclusivity(unchecked) package var text: ContiguousArray<UInt8> = []
   /// From how many bytes on a string is handed out in parts; set only while a value is read that
   /// may be long.
-  var partLength = Int.max
+  @exclusivity(unchecked) var partLength = Int.max
   /// Whether `text` is a part of a string, and `readNextPart` reads the next.
-  var isWithinString = false
+  @exclusivity(unchecked) var isWithinString = false
   /// The line of the next byte, from 1.
-  package private(set) var line = 1
+  @exclusivity(unchecked) package private(set) var line = 1
   /// The objects with a single key that begins with `$` which are the form of no value, and were
   /// read as JSON text; and the first of them.
   package var untaggedObjects: (count: Int64, first: String) = (0, "")
   /// The offset in the input of the first byte of that line.
-  private var lineStart: UInt64 = 0
+  @exclusivity(unchecked) private var lineStart: UInt64 = 0
 
   let framing: Framing
   let limits: Limits
 
   private enum Expectation { case value, firstKey, key, firstElement, separator, end }
-  private var expectation = Expectation.value
+  @exclusivity(unchecked) private var expectation = Expectation.value
   /// Whether each open bracket is an object's.
-  private var open: ContiguousArray<Bool> = []
+  @exclusivity(unchecked) private var open: ContiguousArray<Bool> = []
 
   private let source: any ByteSource
   private let owned: UnsafeMutableRawBufferPointer
   let bytes: UnsafePointer<UInt8>
-  var position = 0
-  var end = 0
+  @exclusivity(unchecked) var position = 0
+  @exclusivity(unchecked) var end = 0
   /// The offset in the input of `bytes[0]`.
-  private var base: UInt64 = 0
+  @exclusivity(unchecked) private var base: UInt64 = 0
 
   /// A reader of what `source` yields, from its beginning.
   package init(

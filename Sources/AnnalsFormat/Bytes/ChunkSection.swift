@@ -5,23 +5,29 @@ import AnnalsModel
 enum ChunkSection {
   /// Below this, deflating saves nothing that matters.
   private static let worthDeflating = 48
-  /// Above this, a sample decides whether deflating is tried at all.
-  private static let sampled = 4096
-  private static let sampleLength = 1024
 
   /// Appends a section that holds `bytes`.
   static func append(
     _ bytes: UnsafeRawBufferPointer, to output: inout ContiguousArray<UInt8>,
     deflate: inout Deflate
   ) {
-    if isPromising(bytes, deflate: &deflate) {
+    let guess = promise(of: bytes)
+    if guess != .nothing {
       var packed: ContiguousArray<UInt8> = []
-      if deflate.compressIfWorthwhile(bytes, into: &packed) {
+      let findsRepeats = guess == .repeats
+      if deflate.compressIfWorthwhile(bytes, into: &packed, findsRepeats: findsRepeats) {
         SectionHeader(length: bytes.count, compression: .deflate).append(to: &output)
         packed.withUnsafeBytes { output.append(sized: $0) }
         return
       }
     }
+    appendRaw(bytes, to: &output)
+  }
+
+  /// Appends a section that holds `bytes` as they are.
+  static func appendRaw(
+    _ bytes: UnsafeRawBufferPointer, to output: inout ContiguousArray<UInt8>
+  ) {
     SectionHeader(length: bytes.count, compression: .none).append(to: &output)
     output.append(contentsOf: bytes)
   }
@@ -34,16 +40,10 @@ enum ChunkSection {
     bytes.withUnsafeBytes { append($0, to: &output, deflate: &deflate) }
   }
 
-  /// Whether deflating the bytes may save a tenth: judged by a sample from their middle, since
-  /// random bytes (UUIDs, mantissas) cost the compressor the most and give nothing.
-  static func isPromising(_ bytes: UnsafeRawBufferPointer, deflate: inout Deflate) -> Bool {
-    guard bytes.count >= worthDeflating else { return false }
-    guard bytes.count > sampled else { return true }
-    // Aligned, so that the sample begins where a value of a power-of-two width does.
-    let start = (bytes.count - sampleLength) / 2 & ~15
-    let sample = UnsafeRawBufferPointer(rebasing: bytes[start..<start + sampleLength])
-    var scratch: ContiguousArray<UInt8> = []
-    return deflate.compress(sample, into: &scratch, limit: sampleLength * 15 / 16)
+  /// What deflating the bytes would gain by, judged by a sample: random bytes (UUIDs, mantissas)
+  /// cost the compressor the most and give nothing.
+  static func promise(of bytes: UnsafeRawBufferPointer) -> Compressibility {
+    bytes.count < worthDeflating ? .nothing : Compressibility.guess(bytes)
   }
 
   /// Reads a section of at most `limit` bytes.

@@ -12,7 +12,12 @@ enum DoubleSection {
     var raw: ContiguousArray<UInt8> = []
     raw.reserveCapacity(words.count * 8)
     for word in words { raw.append(fixed: word) }
-    ChunkSection.append(raw, to: &asTheyAre, deflate: &deflate)
+    // Numbers that come again; what is frequent in them, the places show better.
+    if raw.withUnsafeBytes(ChunkSection.promise) == .repeats {
+      ChunkSection.append(raw, to: &asTheyAre, deflate: &deflate)
+    } else {
+      raw.withUnsafeBytes { ChunkSection.appendRaw($0, to: &asTheyAre) }
+    }
     var byPlace: ContiguousArray<UInt8> = [places]
     for shift in stride(from: UInt64(56), through: 0, by: -8) {
       let plane = ContiguousArray(words.map { UInt8(truncatingIfNeeded: $0 >> shift) })

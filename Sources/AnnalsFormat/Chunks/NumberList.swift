@@ -28,8 +28,11 @@ enum NumberList {
       IntegerColumn.encodePacked(numbers, shape, width: (shape.width + 7) & ~7, into: &bytes)
       var deflated: ContiguousArray<UInt8> = []
       let isSmaller = bytes.withUnsafeBytes {
-        ChunkSection.isPromising($0, deflate: &deflate)
-          && deflate.compress($0, into: &deflated, limit: narrow - (narrow + 9) / 10)
+        let guess = ChunkSection.promise(of: $0)
+        return guess != .nothing
+          && deflate.compress(
+            $0, into: &deflated, limit: narrow - (narrow + 9) / 10,
+            findsRepeats: guess == .repeats)
       }
       if isSmaller {
         SectionHeader(length: bytes.count, compression: .deflate).append(to: &output)

@@ -125,6 +125,9 @@ package final class LogView: Sendable {
     return try baseDirectory()
   }
 
+  /// Where the newest checkpoint lies; nil if there is none.
+  package var newestCheckpointOffset: UInt64? { tables.checkpoint?.offset }
+
   /// Whether the newest checkpoint at or before `number`, if it is not the base's, can be read with
   /// all its chunks. Reads its whole state.
   package func holdsCheckpoint(atOrBefore number: Int64) throws(LogError) -> Bool {

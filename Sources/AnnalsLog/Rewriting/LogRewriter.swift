@@ -203,7 +203,9 @@ package final class LogRewriter {
     checkpoint = nil
     try sealer.seal()
     guard let directory = try? generation.directory(at: frame.offset).directory,
-      try generation.holdsState(of: directory, decoding: plan.decodesState)
+      try generation.holdsState(
+        of: directory,
+        decoding: plan.decodesState && frame.offset != plan.decodedCheckpoint)
     else { return false }
     try sealer.copy(largeValues)
     let entities = try target.copy(directory.entities, from: generation)

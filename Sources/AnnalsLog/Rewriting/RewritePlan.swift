@@ -37,6 +37,9 @@ package struct RewritePlan {
   /// Whether to decode chunks of state before copying them. A checkpoint with a chunk that
   /// contradicts its directory is left out; in the base it is damage.
   package var decodesState = false
+  /// Where a checkpoint lies whose chunks the caller has decoded, so that this need not be done
+  /// again; nil for none.
+  package var decodedCheckpoint: UInt64?
   /// The values to erase from the copied history; the image of a new base must not contain them.
   /// Saved states of projections, which may contain them, are left out, and the new file need not
   /// be smaller.

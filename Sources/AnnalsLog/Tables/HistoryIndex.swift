@@ -88,11 +88,19 @@ extension Collection<HistoryIndexEntry> {
 }
 
 /// The greatest timestamps of the chunks of a history index, shared by its copies: chunks stay as
-/// they are. 8 bytes for 64 MiB of log.
+/// they are. 16 bytes for 64 MiB of log.
 private final class ChunkMaxima: Sendable {
-  private let maxima = Locked<[Int: Timestamp]>([:])
+  /// By place. No dictionary: freeing the first one of a process searches all its conformances.
+  private let maxima = Locked<ContiguousArray<Timestamp?>>([])
 
-  func known(_ place: Int) -> Timestamp? { maxima.withLock { $0[place] } }
+  func known(_ place: Int) -> Timestamp? {
+    maxima.withLock { place < $0.count ? $0[place] : nil }
+  }
 
-  func hold(_ greatest: Timestamp, of place: Int) { maxima.withLock { $0[place] = greatest } }
+  func hold(_ greatest: Timestamp, of place: Int) {
+    maxima.withLock { maxima in
+      while maxima.count <= place { maxima.append(nil) }
+      maxima[place] = greatest
+    }
+  }
 }

@@ -103,6 +103,23 @@ public struct Attribute: Hashable, Sendable {
   }
 }
 
+extension Attribute {
+  /// Whether programs may set it to this value: the attribute is not derived, and the value null or
+  /// of its type.
+  fileprivate func admits(_ value: Value) -> Bool {
+    if case .some = boxedDerivation { return false }
+    return value.isNull || type.admits(value.tag)
+  }
+}
+
+extension Entity {
+  /// The number of an attribute, given by its index, if programs may set it to this value. Copies
+  /// no definition.
+  package func number(ofAttributeAt place: Int, admitting value: Value) -> PropertyNumber? {
+    attributes.withUnsafeBufferPointer { $0[place].admits(value) ? $0[place].number : nil }
+  }
+}
+
 /// The rules that an attribute's value must meet. Nil always meets them if the attribute is
 /// optional.
 public struct Validation: Hashable, Sendable {

@@ -1,8 +1,12 @@
 /// The indexes of names in a list.
 ///
-/// For schemas of thousands of names, where searching for each would take quadratic time.
+/// For schemas of thousands of names, where searching for each would take quadratic time. A few are
+/// compared one by one: the first use of a dictionary of a type searches all conformances of the
+/// process, which would be an eighth of the first opening.
 package struct NameIndex: Sendable {
+  private var few: ContiguousArray<(name: String, place: Int)> = []
   private var places: [ContiguousArray<UInt8>: Int] = [:]
+  private static let fewCount = 16
 
   /// Indexes these names; equal names get the index of the first.
   package init(_ names: some Sequence<String>) {
@@ -10,14 +14,20 @@ package struct NameIndex: Sendable {
   }
 
   /// The index of a name; nil if it is not in the list.
-  package subscript(name: String) -> Int? { places[ContiguousArray(name.utf8)] }
+  package subscript(name: String) -> Int? {
+    for entry in few where entry.name.hasSameBytes(as: name) { return entry.place }
+    return few.count < NameIndex.fewCount ? nil : places[ContiguousArray(name.utf8)]
+  }
 
   /// Adds a name. Returns false, and changes nothing, if it exists already.
   @discardableResult
   package mutating func insert(_ name: String, at place: Int) -> Bool {
-    let bytes = ContiguousArray(name.utf8)
-    guard places[bytes] == nil else { return false }
-    places[bytes] = place
+    guard self[name] == nil else { return false }
+    if few.count < NameIndex.fewCount {
+      few.append((name, place))
+    } else {
+      places[ContiguousArray(name.utf8)] = place
+    }
     return true
   }
 }

@@ -17,7 +17,11 @@ public struct Schema: Hashable, Sendable {
   /// The entity of this name that is not removed.
   public func entity(named name: String) -> Entity? {
     DefinitionProbe.count(entities.count)
-    return entities.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+    // By index: a closure would be given a copy of each definition.
+    let place = entities.indices.first {
+      entities[$0].name.hasSameBytes(as: name) && !entities[$0].isRemoved
+    }
+    return place.map { entities[$0] }
   }
 
   /// The entity with this number, removed or not.
@@ -67,14 +71,27 @@ public struct Entity: Hashable, Sendable {
 
   /// The attribute of this name that is not removed.
   public func attribute(named name: String) -> Attribute? {
+    place(ofAttribute: name).map { attributes[$0] }
+  }
+
+  /// The index of the attribute of this name that is not removed; looks at `likely` first. Copies
+  /// no definition, unlike a search by a closure.
+  package func place(ofAttribute name: String, likely: Int = 0) -> Int? {
+    func isNamed(_ place: Int) -> Bool {
+      attributes[place].name.hasSameBytes(as: name) && !attributes[place].isRemoved
+    }
+    if likely < attributes.count, isNamed(likely) { return likely }
     DefinitionProbe.count(attributes.count)
-    return attributes.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+    return attributes.indices.first(where: isNamed)
   }
 
   /// The relationship of this name that is not removed.
   public func relationship(named name: String) -> Relationship? {
     DefinitionProbe.count(relationships.count)
-    return relationships.first { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
+    let place = relationships.indices.first {
+      relationships[$0].name.hasSameBytes(as: name) && !relationships[$0].isRemoved
+    }
+    return place.map { relationships[$0] }
   }
 
   /// The attribute whose value names an object in text: the unique one named `id`, otherwise the
@@ -88,8 +105,13 @@ public struct Entity: Hashable, Sendable {
   /// The name of the property with this number, removed or not.
   public func propertyName(_ number: PropertyNumber) -> String? {
     DefinitionProbe.count(attributes.count + relationships.count)
-    return attributes.first { $0.number == number }?.name
-      ?? relationships.first { $0.number == number }?.name
+    for index in attributes.indices where attributes[index].number == number {
+      return attributes[index].name
+    }
+    for index in relationships.indices where relationships[index].number == number {
+      return relationships[index].name
+    }
+    return nil
   }
 
   /// The number of the property of this name that is not removed.

@@ -8,8 +8,9 @@ extension Schema {
     var result: [SchemaConflict] = []
     let live = entities.filter { !$0.isRemoved }
     DefinitionProbe.count(entities.count + store.entities.count)
-    let stored = NameIndex(store.entities.lazy.filter { !$0.isRemoved }.map(\.name))
-    let names = NameIndex(live.lazy.map(\.name))
+    // Arrays: the first use of a lazy collection's type searches all conformances of the process.
+    let stored = NameIndex(store.liveEntities.map(\.name))
+    let names = NameIndex(live.map(\.name))
     for (position, entity) in live.enumerated() {
       if let reason = entity.name.entityNameProblem {
         result.append(SchemaConflict(.invalidName, entity.name, nil, reason))
@@ -79,8 +80,10 @@ extension Entity {
     let attributes = attributes.filter { !$0.isRemoved }
     let relationships = relationships.filter { !$0.isRemoved }
     var result = nameConflicts(attributes.map(\.name) + relationships.map(\.name), "properties")
-    let uniqueNames = NameIndex(
-      indexes.lazy.filter(\.isUnique).flatMap(\.elements).map { propertyName(of: $0) })
+    var uniqueNames = NameIndex([])
+    for index in indexes where index.isUnique {
+      for element in index.elements { uniqueNames.insert(propertyName(of: element), at: 0) }
+    }
     for attribute in attributes {
       result += attribute.conflicts(
         of: name, isInUniqueIndex: uniqueNames[attribute.name] != nil)

@@ -32,13 +32,18 @@ extension FilePath {
   func withName<R>(
     _ body: (UnsafePointer<CInterop.PlatformChar>) throws(Errno) -> R
   ) throws(Errno) -> R {
-    try withPlatformString { name -> Result<R, Errno> in
+    // No `Result`: its first use searches all conformances of the process for that of `Errno`.
+    var failure: Errno?
+    let result = withPlatformString { name -> R? in
       do throws(Errno) {
-        return .success(try body(name))
+        return try body(name)
       } catch {
-        return .failure(error)
+        failure = error
+        return nil
       }
-    }.get()
+    }
+    guard let result else { throw failure ?? .invalidArgument }
+    return result
   }
 }
 
