@@ -99,11 +99,6 @@ enum Remedy {
     }
   }
 
-  /// A query plan, with the command that adds the index it recommends.
-  static func withCommand(plan: String, of entity: String, in file: String) -> String {
-    PlanAdvice.command(for: plan, of: entity, in: file).map { "\(plan): \($0)" } ?? plan
-  }
-
   /// What is said of an erasure that was recorded and not carried out, with the commands to carry
   /// it out.
   static func text(of unfinished: SummaryDocument.Unfinished) -> String {
