@@ -81,6 +81,14 @@ import Testing
     #expect(document.isSound && document.stage == "done" && document.errors == 0)
   }
 
+  /// A finding has the command that it recommends, as `annals verify` prints it.
+  @Test func whatAFindingRecommends() throws {
+    try overwrite([UInt8](Data(contentsOf: fixture("damaged-directory"))))
+    let document = try world.ask().findings()
+    #expect(document.isSound && document.warnings == 3 && document.transactions == 10)
+    #expect(Set(document.findings.map(\.remedy)) == ["annals compact world.annals"])
+  }
+
   /// A damaged file says what helps; frames, bytes and findings can still be read.
   @Test func aDamagedFile() throws {
     var damaged = try bytes()
