@@ -1,5 +1,6 @@
-# What Tools/test and Tools/demo need before they build: a Swift toolchain and zlib's header.
-# Sourced by both; exits with status 2 and a line that says what to do if something is missing.
+# What the scripts of this folder need before they build (a Swift toolchain, zlib's header), and how
+# they build the two programs. Sourced by them; exits with status 2 and a line that says what to do if
+# something is missing.
 
 # The oldest Swift that builds Annals.
 swift_minimum=6.2
@@ -88,37 +89,35 @@ check_zlib() {
   has_zlib || cannot "zlib's header (zlib.h) is still missing." "Look at: apt-get install zlib1g-dev"
 }
 
-# Fetches the packages that Annals depends on, so that a missing network is told apart from a build
-# that fails.
+# Fetches the packages that Annals depends on, or those of the package in folder $1, so that a missing
+# network is told apart from a build that fails.
 fetch_packages() {
-  local report
-  if ! command -v git >/dev/null 2>&1 && [ ! -e .build/workspace-state.json ]; then
+  local report folder=${1:-.}
+  if ! command -v git >/dev/null 2>&1 && [ ! -e "$folder/.build/workspace-state.json" ]; then
     # The package manager fetches with it.
     install_package git "git"
   fi
-  if report=$(swift package resolve 2>&1 </dev/null); then return; fi
+  if report=$(swift package --package-path "$folder" resolve 2>&1 </dev/null); then return; fi
   printf '%s\n' "$report" >&2
   cannot "the packages that Annals depends on could not be fetched." \
     "They come from github.com: check the network, and try again."
 }
 
-# Builds the server of the inspector, optimised, as the command.
-build_server() {
-  local alone=
-  if [ "$(uname)" = Linux ]; then alone=--static-swift-stdlib; fi
-  (cd Tools/Inspector && swift build -c release --product annals-serve $alone </dev/null)
-}
+# The package that builds the command and the server of the inspector: of one package they share the
+# library, which is most of the work.
+programs_package=Tools/Inspector
 
-# Where it is then, from Tools/Inspector on.
-server_path() { printf '.build/release/annals-serve'; }
+# Where they are then. Beside each other, so that `annals serve` finds the server.
+programs=$programs_package/.build/release
 
-# Builds the command, optimised. On Linux with Swift's libraries in it, so that it runs where there is
-# no toolchain; all scripts build it alike, since with other options all is built again. Options of the
-# build may follow.
-build_command() {
-  local alone=
+# Builds annals or annals-serve, optimised. On Linux with Swift's libraries in it, so that it runs where
+# there is no toolchain; all scripts build it alike, since with other options all is built again.
+# Options of the build may follow.
+build_program() {
+  local product=$1 alone=
+  shift
   if [ "$(uname)" = Linux ]; then alone=--static-swift-stdlib; fi
-  swift build -c release --product annals $alone "$@" </dev/null
+  (cd "$programs_package" && swift build -c release --product "$product" $alone "$@" </dev/null)
 }
 
 # Installs NATS's client for C if it is missing.

@@ -97,6 +97,93 @@ import Testing
     #expect(rendered.output == printed.output && printed.status == .done)
   }
 
+  @Test(arguments: FixtureRecipe.all.map(\.name))
+  func verify(name: String) throws {
+    let file = path(name)
+    let printed = folder.run("verify", file)
+    let rendered = try folder.run { console in
+      var verifying = Verifying(file)
+      let write = { try console.output.line(VerifyCommand.text(copy($0))) }
+      try StoreFile.with(path: file) { try verifying.checkBytes(of: $0.file, write) }
+      if verifying.document.isSound { try verifying.compareHistory(in: console.store, write) }
+      try console.output.line(VerifyCommand.summary(copy(verifying.document)))
+      return verifying.document.isSound ? .done : .foundProblems
+    }
+    #expect(rendered.output == printed.output)
+  }
+
+  @Test(arguments: names, [["--format", "text"], ["--format", "json"], ["--at", "head~1"]])
+  func schema(name: String, options: [String]) throws {
+    let file = path(name)
+    let printed = folder.run(["schema", file] + options)
+    guard printed.status == .done else { return }
+    let rendered = try folder.run { console in
+      let command = try SchemaCommand.parse([file] + options)
+      try reading(file) { store in
+        let number = try command.at.map { try console.number($0, in: store) }
+        let document = try copy(command.document(of: store, at: number ?? store.token.number))
+        if command.format == .json {
+          try console.output.write(document.json)
+        } else {
+          try SchemaCommand.write(document, console)
+        }
+      }
+      return .done
+    }
+    #expect(rendered.output == printed.output)
+  }
+
+  @Test(arguments: names)
+  func plan(name: String) throws {
+    let file = path(name)
+    let entities = try reading(file) { $0.schema.liveEntities }
+    for entity in entities {
+      let property = entity.readableProperties.first { entity.attribute(named: $0.name) != nil }
+      for condition in ["", property.map { "`\($0.name)` == nil" } ?? ""] {
+        let words = [file, entity.name, "--explain", "--where", condition]
+        let options = condition.isEmpty ? Array(words.prefix(3)) : words
+        let printed = folder.run(["query"] + options)
+        let rendered = try folder.run { console in
+          let command = try QueryCommand.parse(options)
+          try reading(file) { store in
+            let snapshot = store.snapshot()
+            let fetch = try command.request.fetch(
+              entity, in: snapshot, zone: console.zone, now: console.now())
+            let plan = try snapshot.explain(fetch)
+            let document = command.document(ofPlan: plan, at: snapshot.number, of: store)
+            try QueryCommand.write(copy(document), console)
+          }
+          return .done
+        }
+        #expect(rendered.output == printed.output && printed.status == .done, "\(options)")
+      }
+    }
+  }
+
+  @Test(arguments: names, [[], ["--svg", "-"]])
+  func lifetimes(name: String, options: [String]) throws {
+    let file = path(name)
+    let printed = folder.run(["timeline", file, "--lifetimes"] + options)
+    let rendered = try folder.run { console in
+      let command = try TimelineCommand.parse([file, "--lifetimes"])
+      try reading(file) { store in
+        let snapshot = store.snapshot()
+        let sheet = try command.request.sheet(
+          of: snapshot, in: store, zone: console.zone, now: console.now())
+        if options.isEmpty {
+          var rows = TimelineRows(sheet)
+          try TimelineText(sheet, console).write(rows: { try rows.next().map(copy) })
+        } else {
+          let document = try copy(command.document(sheet, at: snapshot.number, of: store))
+          let picture = TimelinePicture(document, zone: sheet.zone, window: sheet.window)
+          try console.output.write(picture.svg)
+        }
+      }
+      return .done
+    }
+    #expect(rendered.output == printed.output && printed.status == .done)
+  }
+
   /// Up to two objects of each entity, and up to two that were deleted.
   private func objects(of file: String) throws -> [String] {
     try reading(file) { store in

@@ -29,7 +29,7 @@ import Testing
   }
 
   private func bar(
-    _ label: String, _ start: Int64, _ end: Int64, _ kind: TimelineKind, band: Int = 0
+    _ label: String, _ start: Int64, _ end: Int64, _ kind: TimelineDocument.Bar.Kind, band: Int = 0
   ) -> TimelinePicture.Bar {
     TimelinePicture.Bar(
       label: label, band: band, start: start, end: end, kind: kind, dates: "dates", remark: "",
@@ -40,7 +40,7 @@ import Testing
     (0..<count).map { index in
       let start = Int64(17_000 + dice.below(900)) * Self.day
       let length = Int64(dice.below(120)) * Self.day
-      let kind = TimelineKind.allCases[dice.below(3)]
+      let kind = TimelineDocument.Bar.Kind.allCases[dice.below(3)]
       let name = String(repeating: "name ", count: 1 + dice.below(4)) + "\(index)"
       return bar(
         name, start, kind == .single ? start : start + length, kind, band: dice.below(bands))
@@ -151,7 +151,7 @@ import Testing
   }
 
   @Test func extremeDatesHaveAPicture() throws {
-    let extremes: [(Int64, Int64, TimelineKind)] = [
+    let extremes: [(Int64, Int64, TimelineDocument.Bar.Kind)] = [
       (.min, .max, .range), (.min, .min, .single), (.max, .max, .single), (.max, .max, .ongoing),
       (0, 1, .range), (.max - 1, .max, .range), (.min, 0, .ongoing),
     ]

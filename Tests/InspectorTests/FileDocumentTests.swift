@@ -77,8 +77,20 @@ import Testing
   }
 
   @Test func findingsOfASoundFile() throws {
-    let document = try world.ask().findings()
+    var asking = world.ask()
+    asking.patience = .seconds(60)
+    let document = try asking.findings()
     #expect(document.isSound && document.stage == "done" && document.errors == 0)
+  }
+
+  /// A finding has the command that it recommends, as `annals verify` prints it.
+  @Test func whatAFindingRecommends() throws {
+    try overwrite([UInt8](Data(contentsOf: fixture("damaged-directory"))))
+    var asking = world.ask()
+    asking.patience = .seconds(60)
+    let document = try asking.findings()
+    #expect(document.isSound && document.warnings == 3 && document.transactions == 10)
+    #expect(Set(document.findings.map(\.remedy)) == ["annals compact world.annals"])
   }
 
   /// A damaged file says what helps; frames, bytes and findings can still be read.

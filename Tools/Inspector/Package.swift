@@ -13,8 +13,13 @@ let package = Package(
   name: "annals-inspector",
   platforms: [.macOS(.v15)],
   products: [.executable(name: "annals-serve", targets: ["annals-serve"])],
+  traits: [
+    .trait(name: "JetStream", description: "The command's `replicate` over libnats.")
+  ],
   dependencies: [
-    .package(name: "annals", path: "../.."),
+    .package(
+      name: "annals", path: "../..",
+      traits: [.trait(name: "JetStream", condition: .when(traits: ["JetStream"]))]),
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
   ],
   targets: [

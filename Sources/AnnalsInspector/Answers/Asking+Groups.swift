@@ -6,10 +6,10 @@ extension Asking {
   /// Groups of the objects of a query, with their counts.
   package func groups() throws -> GroupsDocument {
     let store = try opened()
-    let query = try QueryAsking(self, store, sorts: false)
+    let query = try QueryAsking(self, store, grouped: true)
     let (offset, limit) = (try offset(), try limit(50))
     let text = try parameters.required("by")
-    let key = try groupKey(text, query, store.zone)
+    guard let key = query.groupKey else { throw RequestFault("by is missing", .usage) }
     let counts = try query.counts()
     try cancellation.check()
     var groups = try query.snapshot.groups(query.fetch, by: key)
@@ -33,19 +33,5 @@ extension Asking {
       groups: shown, offset: offset, total: counts.total, groupCount: groups.count,
       command: queryCommand(query.entity.name).option("group-by", text)
         .option("format", "table").text)
-  }
-
-  private func groupKey(
-    _ text: String, _ query: QueryAsking, _ zone: LocalZone
-  ) throws -> GroupKey {
-    let unit = CalendarUnit.allCases.first { text.hasPrefix($0.rawValue + ":") }
-    let length = unit.map { $0.rawValue.count + 1 } ?? 0
-    // Spaces replace the unit, so that errors name the right column.
-    let padded = String(repeating: " ", count: length) + text.dropFirst(length)
-    let paths = try OptionTexts(over: query.entity, in: query.snapshot).paths(padded, of: "by")
-    guard paths.count == 1 else {
-      throw RequestFault("by takes one property", .usage, parameter: "by")
-    }
-    return unit.map { .each($0, of: paths[0], by: zone.clock) } ?? .value(paths[0])
   }
 }

@@ -12,35 +12,55 @@ extension Asking {
     let version = store.version
     let number = try store.number(parameters["at"])
     let schema = version.view.schema(at: number)
+    var document = SchemaDocument(
+      version, at: try store.moment(number), [.text, .json],
+      command: command("schema").option("at", parameters["at"]))
     let snapshot = try store.snapshot(at: number)
+    document.entities = schema.liveEntities.map { entity in
+      SchemaDocument.EntityEntry(
+        entity, in: schema, count: snapshot.reader.state.count(of: entity.number))
+    }
     let changes = version.view.schemaHistory.filter { $0.number <= number }
     let numbers = changes.map(\.number).filter { $0 > version.view.base }
-    var growth: [SchemaDocument.Growth] = []
     for number in numbers.prefix(SchemaDocument.mostGrowth) {
       try cancellation.check()
       let transaction = try version.header(of: number)
-      growth.append(
+      document.growth.append(
         SchemaDocument.Growth(
           header: ShownHeader(transaction, changes: 0, cut: ValueShowing.usualCut),
           lines: Array(SchemaText.lines(of: transaction).prefix(500))))
     }
-    return SchemaDocument(
-      moment: try store.moment(number),
-      entities: schema.liveEntities.map { entity in
-        SchemaDocument.EntityEntry(
-          entity, in: schema, count: snapshot.reader.state.count(of: entity.number))
-      },
-      growth: growth, growthMore: numbers.count - growth.count,
-      migrations: version.migrations.filter { $0.number <= number }.map {
-        SchemaDocument.Migration(name: $0.name, number: $0.number)
-      }, text: schema.description, json: SchemaJSON.text(schema),
-      command: command("schema").option("at", parameters["at"]).text)
+    document.growthMore = numbers.count - document.growth.count
+    return document
   }
 }
 
 extension SchemaDocument {
   /// As many changes of the schema are listed.
   fileprivate static let mostGrowth = 500
+
+  /// The forms of the whole schema.
+  package struct Forms: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let text = Forms(rawValue: 1)
+    package static let json = Forms(rawValue: 2)
+  }
+
+  /// The schema at a moment in these forms, and the migrations made up to then; without entities
+  /// and growth.
+  package init(
+    _ version: StoreVersion, at moment: ShownMoment, _ forms: Forms, command: CommandWords
+  ) {
+    let schema = version.glossary().schema(asOf: moment.number)
+    self.init(
+      moment: moment, entities: [], growth: [], growthMore: 0,
+      migrations: version.migrations.filter { $0.number <= moment.number }.map {
+        Migration(name: $0.name, number: $0.number)
+      }, text: forms.contains(.text) ? schema.description : "",
+      json: forms.contains(.json) ? SchemaJSON.text(schema) : "", command: command.text)
+  }
 }
 
 extension SchemaDocument.EntityEntry {

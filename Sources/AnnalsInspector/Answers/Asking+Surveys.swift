@@ -27,40 +27,18 @@ extension Asking {
   /// What a verification of the file finds: first of its bytes, then of its history.
   package func findings() throws -> FindingsDocument {
     let stamp = try file.stamp()
-    let (path, words) = (file.path, command("verify").text)
-    let salvage = command("salvage").adding("OUT").text
-    let file = file
+    let (path, shownPath) = (file.path, file.shownPath)
     let known = try file.findings.current(of: stamp, waiting: WorkTime(patience)) { survey in
-      var document = FindingsDocument(command: words)
-      let collected = CollectedFindings(salvage)
-      let report = try FileReading.with(path) { file in
-        var verification = try PhysicalVerification(file)
-        return try verification.run { finding in
-          collected.add(
-            "\(finding.severity)", "\(finding.subject)", finding.offset,
-            finding.what + (finding.remedy.isEmpty ? "" : ". \(finding.remedy)"))
-        }
-      }
-      document.adopt(collected, errors: report.errors, warnings: report.warnings)
-      guard report.isSound else {
-        document.stage = "done"
-        return document
-      }
-      document.stage = "history"
-      survey.report(0.5, document)
+      let collected = CollectedFindings(shownPath)
+      var verifying = Verifying(path, named: shownPath)
+      try FileReading.with(path) { try verifying.checkBytes(of: $0, collected.add) }
+      guard verifying.document.isSound else { return collected.document(verifying) }
+      survey.report(0.5, collected.document(verifying))
       // The history is replayed beside the store that is shown.
-      let store = try Store(path: file.path, options: .readOnly)
-      defer { try? store.close() }
-      for finding in try store.verifyHistory() {
-        collected.add("\(finding.severity)", nil, finding.offset, finding.message)
-        if finding.severity == .error { document.errors += 1 }
-        if finding.severity == .warning { document.warnings += 1 }
-      }
-      document.adopt(collected, errors: document.errors, warnings: document.warnings)
-      document.stage = "done"
-      return document
+      try verifying.compareHistory(collected.add)
+      return collected.document(verifying)
     }
-    var document = known.result ?? FindingsDocument(command: words)
+    var document = known.result ?? Verifying(path, named: shownPath).document
     document.progress = known.share
     return document
   }
@@ -68,34 +46,27 @@ extension Asking {
 
 /// The first findings, and how many more there are.
 private final class CollectedFindings {
-  private(set) var entries: [FindingsDocument.Entry] = []
-  private(set) var more = 0
-  private let salvage: String
+  private var entries: [FindingsDocument.Entry] = []
+  private var more = 0
+  private let path: String
   private static let most = 1_000
 
-  init(_ salvage: String) { self.salvage = salvage }
+  init(_ path: String) { self.path = path }
 
-  func add(_ severity: String, _ subject: String?, _ offset: UInt64?, _ message: String) {
+  func add(_ entry: FindingsDocument.Entry) {
     guard entries.count < CollectedFindings.most else {
       more += 1
       return
     }
-    entries.append(
-      FindingsDocument.Entry(
-        severity: severity, subject: subject, offset: offset, message: message.clipped(to: 2_000),
-        remedy: severity == "error" ? salvage : nil))
-  }
-}
-
-extension FindingsDocument {
-  fileprivate init(command: String) {
-    self.init(
-      findings: [], errors: 0, warnings: 0, isSound: true, stage: "bytes", progress: 0, more: 0,
-      command: command)
+    var entry = entry
+    entry.message = entry.message.clipped(to: 2_000)
+    if entry.severity == "error", entry.remedy == nil { entry.remedy = FindingAdvice.salvage(path) }
+    entries.append(entry)
   }
 
-  fileprivate mutating func adopt(_ found: CollectedFindings, errors: Int, warnings: Int) {
-    (findings, more) = (found.entries, found.more)
-    (self.errors, self.warnings, isSound) = (errors, warnings, errors == 0)
+  func document(_ verifying: Verifying) -> FindingsDocument {
+    var document = verifying.document
+    (document.findings, document.more) = (entries, more)
+    return document
   }
 }

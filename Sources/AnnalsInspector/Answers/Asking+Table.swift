@@ -9,7 +9,10 @@ extension Asking {
     let store = try opened()
     let query = try QueryAsking(self, store)
     let (offset, limit) = (try offset(), try limit())
-    let plan = try query.plan()
+    let moment = try store.moment(query.snapshot.number)
+    let plan = PlanDocument(
+      try query.plan(), of: query.entity.name, in: file.shownPath, at: moment,
+      command: queryCommand(query.entity.name))
     try cancellation.check()
     let counts = try query.counts()
     let columns = try TableColumns(parameters["columns"], of: query.entity, in: query.snapshot)
@@ -38,11 +41,9 @@ extension Asking {
       shown.map { min(60, $0.values[column].text.unicodeScalars.count) }.max() ?? 0
     }
     return TableDocument(
-      moment: try store.moment(query.snapshot.number), entity: query.entity.name,
-      columns: columns.columns, rows: shown, widths: widths, offset: offset, total: counts.total,
-      all: counts.all, plan: plan,
-      planRemedy: PlanAdvice.command(
-        for: plan.last ?? "", of: query.entity.name, in: file.shownPath),
+      moment: moment, entity: query.entity.name, columns: columns.columns, rows: shown,
+      widths: widths, offset: offset, total: counts.total, all: counts.all, plan: plan.plan,
+      planRemedy: plan.planRemedy,
       command: queryCommand(
         query.entity.name, hasLists: columns.columns.contains(where: \.isToMany)
       )
@@ -54,15 +55,14 @@ extension Asking {
   package func plan() throws -> PlanDocument {
     let store = try opened()
     let query = try QueryAsking(self, store)
-    let plan = try query.plan()
+    var document = PlanDocument(
+      try query.plan(), of: query.entity.name, in: file.shownPath,
+      at: try store.moment(query.snapshot.number),
+      command: queryCommand(query.entity.name).flag("explain", true))
     try cancellation.check()
     let counts = try query.counts()
-    return PlanDocument(
-      moment: try store.moment(query.snapshot.number), plan: plan,
-      planRemedy: PlanAdvice.command(
-        for: plan.last ?? "", of: query.entity.name, in: file.shownPath), total: counts.total,
-      all: counts.all,
-      command: queryCommand(query.entity.name).flag("explain", true).text)
+    (document.total, document.all) = (counts.total, counts.all)
+    return document
   }
 
   /// `annals query` with the parameters; it has no column for a list of objects.

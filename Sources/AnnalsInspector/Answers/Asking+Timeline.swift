@@ -34,17 +34,9 @@ extension Asking {
     let page = TimelinePage(
       sheet, snapshot, offset: try offset(), limit: try limit(500, most: 2_000))
     return try page.document(
-      moment, suggestions, command: command(request), cancellation: cancellation)
-  }
-
-  private func command(_ request: TimelineRequest) -> String {
-    command("timeline").option("entity", request.entity).option("start", request.start)
-      .option("end", request.end).option("open", request.open).option("group", request.group)
-      .option("label", request.label).flag("lifetimes", request.isOfLifetimes)
-      .option("from", request.from).option("to", request.to)
-      .option("order", request.order.isDescending ? "desc" : nil)
-      .flag("hide-ends", request.order.hidesEnds).flag("hide-ongoing", request.order.hidesOngoing)
-      .option("at", parameters["at"]).text
+      moment, suggestions,
+      command: request.command(command("timeline")).option("at", parameters["at"]).text,
+      cancellation: cancellation)
   }
 }
 
@@ -88,25 +80,22 @@ extension Snapshot {
 
 /// A page of a timeline.
 private struct TimelinePage {
-  private let sheet: TimelineSheet
+  private let showing: TimelineShowing
   private let snapshot: Snapshot
   private let offset: Int
   private let limit: Int
-  /// The places of the objects that overlap the window, by their starts.
-  private let shown: [Int]
+  private var sheet: TimelineSheet { showing.sheet }
+  private var shown: [Int] { showing.shown }
 
   /// A label takes such a share of the width of the window.
   private static let labelShare: Int64 = 10
   private static let mostUnplaced = 100
 
   init(_ sheet: TimelineSheet, _ snapshot: Snapshot, offset: Int, limit: Int) {
-    self.sheet = sheet
+    showing = TimelineShowing(sheet)
     self.snapshot = snapshot
     self.offset = offset
     self.limit = limit
-    let columns = sheet.columns
-    shown = (0..<columns.count).filter(sheet.isShown)
-      .sorted { (columns.starts[$0], $0) < (columns.starts[$1], $1) }
   }
 
   func document(
@@ -114,21 +103,19 @@ private struct TimelinePage {
     cancellation: Cancellation
   ) throws -> TimelineDocument {
     let columns = sheet.columns
-    let page = Array(shown.dropFirst(offset).prefix(limit))
     let extent = extent
     var packings = [Int: LanePacking]()
     // At least one microsecond, so that equal dates do not share a lane.
     let labelWidth = max(1, (extent.map { ($0.1 - $0.0) / TimelinePage.labelShare } ?? 1))
     var bars: [TimelineDocument.Bar] = []
     var places: [Int: Int] = [:]
-    for index in page {
-      let (start, end) = span(index)
-      let group = sheet.showsGroups ? columns.group(index) : nil
-      let (reach, isBeyond) = start.addingReportingOverflow(labelWidth)
-      let lane = packings[group ?? -1, default: LanePacking()].lane(
-        from: start, to: max(end, isBeyond ? .max : reach))
+    for index in shown.dropFirst(offset).prefix(limit) {
+      var bar = try showing.bar(index, object(columns.objects[index]))
+      let (reach, isBeyond) = bar.startUs.addingReportingOverflow(labelWidth)
+      bar.lane = packings[bar.group ?? -1, default: LanePacking()].lane(
+        from: bar.startUs, to: max(bar.endUs, isBeyond ? .max : reach))
       places[index] = bars.count
-      bars.append(try bar(index, start, end, group: group, lane: lane))
+      bars.append(bar)
     }
     let rows = try rows(places, cancellation)
     let groupCount = sheet.showsGroups ? sheet.groupNames.count : 0
@@ -148,78 +135,30 @@ private struct TimelinePage {
   private var extent: (Int64, Int64)? {
     guard let first = shown.first else { return nil }
     let columns = sheet.columns
-    let last = shown.map { span($0).1 }.max() ?? 0
-    let least = shown.map { min(columns.starts[$0], span($0).1) }.min() ?? columns.starts[first]
+    let last = shown.map { showing.span($0).1 }.max() ?? 0
+    let least =
+      shown.map { min(columns.starts[$0], showing.span($0).1) }.min() ?? columns.starts[first]
     return (
       sheet.window.first == .min ? least : sheet.window.first,
       sheet.window.last == .max ? max(last, least) : sheet.window.last
     )
   }
 
-  /// When a bar begins and ends; the last day of days counts.
-  private func span(_ index: Int) -> (Int64, Int64) {
-    let columns = sheet.columns
-    let start = columns.starts[index]
-    switch columns.kind(index) {
-    case .single: return (start, start)
-    case .ongoing: return (start, max(start, sheet.now.microseconds))
-    case .range:
-      let isOfDays = columns.days(index) != nil
-      return (start, columns.ends[index] + (isOfDays ? TimelineSheet.dayLength : 0))
-    }
-  }
-
-  private func bar(
-    _ index: Int, _ start: Int64, _ end: Int64, group: Int?, lane: Int
-  ) throws -> TimelineDocument.Bar {
-    let columns = sheet.columns
-    let remark = sheet.remark(index)
-    var length: String?
-    if let span = sheet.length(index), !span.isNegative { length = "\(span)" }
-    return TimelineDocument.Bar(
-      object: try object(columns.objects[index]), label: try sheet.label(index),
-      kind: "\(columns.kind(index))", startUs: start, endUs: end, start: sheet.startText(index),
-      end: sheet.endText(index), group: group, lane: lane,
-      remark: remark.isEmpty ? nil : remark, length: length)
-  }
-
   /// The rows, as the command prints them, from `offset` on.
   private func rows(
     _ bars: [Int: Int], _ cancellation: Cancellation
   ) throws -> (shown: [TimelineDocument.Row], total: Int) {
-    let positions = sheet.positions
+    var left = TimelineRows(sheet, from: offset)
     try cancellation.check()
-    var previous: Int64? =
-      offset > 0 && offset <= positions.count
-      ? sheet.entries.order.date(sheet.entries[positions[offset - 1]])?.microseconds : nil
-    let rows = try positions.dropFirst(offset).prefix(limit).map { position in
-      let entry = sheet.entries[position]
-      let index = sheet.entries.index(entry)
-      let date = sheet.entries.order.date(entry)?.microseconds
-      var gap: String?
-      if let date, let previous, date != previous {
-        gap = "\(sheet.span(from: min(previous, date), to: max(previous, date)))"
-      }
-      previous = date
-      let text =
-        switch entry.role {
-        case .single, .start: sheet.startText(index)
-        case .end: sheet.endText(index)
-        case .ongoing: ""
-        }
-      return TimelineDocument.Row(
-        bar: bars[index], role: "\(entry.role)", object: try object(sheet.columns.objects[index]),
-        label: try sheet.label(index), date: text, us: date, gap: gap,
-        elapsed: elapsed(index, date, entry.role))
+    var rows: [TimelineDocument.Row] = []
+    while rows.count < limit, let next = try left.nextRow() {
+      let index = next.index
+      var row = next.row
+      row.bar = bars[index]
+      row.object = try object(sheet.columns.objects[index])
+      rows.append(row)
     }
-    return (rows, positions.count)
-  }
-
-  private func elapsed(_ index: Int, _ date: Int64?, _ role: TimelineRole) -> String {
-    let elapsed = sheet.elapsed(index, since: date)
-    let isToday = sheet.columns.marks(index).contains(.days) && elapsed == CalendarSpan.none
-    return role == .ongoing
-      ? "goes on" : isToday ? "today" : elapsed.isNegative ? "in \(elapsed)" : "\(elapsed) ago"
+    return (rows, left.total)
   }
 
   private func object(_ reference: ObjectReference) throws -> ShownObject {

@@ -8,11 +8,14 @@ struct QueryAsking {
   let snapshot: Snapshot
   let entity: Entity
   let fetch: DynamicFetch
+  /// What groups are made by; nil without them.
+  let groupKey: GroupKey?
   private let query: RowQuery
   private let key: RowLists.Key
   private let lists: RowLists
 
-  init(_ asking: Asking, _ store: OpenedStore, sorts: Bool = true) throws {
+  /// The objects that a request asks for, or their groups.
+  init(_ asking: Asking, _ store: OpenedStore, grouped: Bool = false) throws {
     let parameters = asking.parameters
     snapshot = try asking.snapshot(of: store)
     let name = try parameters.required("entity")
@@ -27,21 +30,19 @@ struct QueryAsking {
       throw fault
     }
     entity = found
-    let texts = OptionTexts(over: entity, in: snapshot)
-    var fetch = DynamicFetch(entity.name)
-    var (condition, keys) = (Condition.always, [SortKey]())
-    if let text = parameters["where"] {
-      condition = try texts.condition(text, of: "where", zone: store.zone, now: store.now)
-      fetch = fetch.where(condition)
+    var request = QueryRequest()
+    request.condition = parameters["where"]
+    if grouped {
+      request.groupBy = try parameters.required("by")
+    } else {
+      request.sort = parameters["sort"]
     }
-    if sorts, let text = parameters["sort"] {
-      keys = try texts.sortKeys(text, of: "sort")
-      fetch = fetch.sorted(by: keys)
-    }
-    self.fetch = fetch
+    fetch = try request.fetch(entity, in: snapshot, zone: store.zone, now: store.now)
+    groupKey = try request.groupKey(entity, in: snapshot.schema, zone: store.zone)
+    let condition = fetch.condition ?? .always
     query = RowQuery(
-      entity: entity.number, condition: condition, keys: keys,
-      areTiesDescending: keys.last?.isDescending ?? false)
+      entity: entity.number, condition: condition, keys: fetch.sortKeys,
+      areTiesDescending: fetch.sortKeys.last?.isDescending ?? false)
     // A condition with `now` in it is another one at another time.
     key = RowLists.Key(
       generation: store.generation, number: snapshot.number, entity: entity.number,
@@ -49,10 +50,8 @@ struct QueryAsking {
     lists = store.lists
   }
 
-  /// How the query is executed, a line each; checks the condition.
-  func plan() throws -> [String] {
-    try snapshot.explain(fetch).split(separator: "\n").map(String.init)
-  }
+  /// How the query is executed; checks the condition.
+  func plan() throws -> String { try snapshot.explain(fetch) }
 
   /// How many objects there are, and how many of them are found.
   func counts() throws -> (total: Int, all: Int) {

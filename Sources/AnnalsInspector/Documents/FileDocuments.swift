@@ -78,6 +78,7 @@ package struct FindingsDocument: Codable, Sendable {
     package var subject: String?
     package var offset: UInt64?
     package var message: String
+    /// The command that does what the finding recommends.
     package var remedy: String?
   }
 
@@ -89,6 +90,9 @@ package struct FindingsDocument: Codable, Sendable {
   package var stage: String
   package var progress: Double
   package var more: Int
+  package var size: UInt64?
+  /// How many transactions there are; nil unless the history was replayed.
+  package var transactions: Int64?
   package var command: String
 }
 

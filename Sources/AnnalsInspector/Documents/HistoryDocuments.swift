@@ -101,9 +101,14 @@ package struct SinceDocument: Codable, Sendable {
 /// A timeline's bars and rows.
 package struct TimelineDocument: Codable, Sendable {
   package struct Bar: Codable, Sendable {
-    package var object: ShownObject
+    package enum Kind: String, CaseIterable, Codable, Sendable {
+      case single, range, ongoing
+    }
+
+    /// Missing in a picture, which names it by its label.
+    package var object: ShownObject?
     package var label: String
-    package var kind: String
+    package var kind: Kind
     package var startUs: Int64
     package var endUs: Int64
     package var start: String
@@ -112,18 +117,28 @@ package struct TimelineDocument: Codable, Sendable {
     package var lane: Int
     package var remark: String?
     package var length: String?
+    /// Whether it ends before it starts.
+    package var isInverted: Bool?
   }
 
   package struct Row: Codable, Sendable {
+    package enum Role: String, Codable, Sendable {
+      case single, start, end, ongoing
+    }
+
     /// The index among the bars of the answer; missing if the bar is not among them.
     package var bar: Int?
-    package var role: String
-    package var object: ShownObject
+    package var role: Role
+    package var object: ShownObject?
     package var label: String
     package var date: String
     package var us: Int64?
     package var gap: String?
     package var elapsed: String
+    /// What a bar has, where a row stands alone.
+    package var group: String?
+    package var length: String?
+    package var remark: String?
   }
 
   package struct Unplaced: Codable, Sendable {

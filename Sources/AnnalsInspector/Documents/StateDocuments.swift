@@ -33,10 +33,13 @@ package struct TableDocument: Codable, Sendable {
 /// The plan of a query, and how many objects it finds.
 package struct PlanDocument: Codable, Sendable {
   package var moment: ShownMoment
+  /// A line each.
   package var plan: [String]
+  /// The command that adds the index which the last line recommends.
   package var planRemedy: String?
-  package var total: Int
-  package var all: Int
+  /// How many objects are found, and how many the entity has; nil where nobody asked.
+  package var total: Int?
+  package var all: Int?
   package var command: String
 }
 

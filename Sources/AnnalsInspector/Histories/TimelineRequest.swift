@@ -21,6 +21,15 @@ package struct TimelineRequest {
 
   package init() {}
 
+  /// The command that prints it, from its verb and file on.
+  package func command(_ words: CommandWords) -> CommandWords {
+    words.option("entity", entity).option("start", start).option("end", end)
+      .option("open", open).option("group", group).option("label", label)
+      .flag("lifetimes", isOfLifetimes).option("from", from).option("to", to)
+      .option("order", order.isDescending ? "desc" : nil)
+      .flag("hide-ends", order.hidesEnds).flag("hide-ongoing", order.hidesOngoing)
+  }
+
   /// The timeline of a state; of lifetimes, that up to it.
   package func sheet(
     of snapshot: Snapshot, in store: Store, zone: LocalZone, now: Timestamp

@@ -2,9 +2,11 @@
 package struct CommandWords: Sendable {
   private var words: [String]
 
-  /// `annals VERB FILE`. The path is given whole, and so is one that begins with a dash.
-  package init(_ verb: String, _ file: String) {
-    words = ["annals", verb, file.hasPrefix("-") ? "./" + file : file]
+  /// `annals VERB FILE`, with a flag before the file if there is one. The path is given whole, and
+  /// so is one that begins with a dash.
+  package init(_ verb: String, flag: String? = nil, _ file: String) {
+    words = ["annals", verb] + (flag.map { ["--" + $0] } ?? [])
+    words.append(file.hasPrefix("-") ? "./" + file : file)
   }
 
   /// Adds words.

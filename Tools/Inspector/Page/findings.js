@@ -40,7 +40,7 @@ export function createFindings(element, { addressOf }) {
             : h("a", { href: addressOf(each.offset) }, count(each.offset)),
           h("span", { class: "prose" }, each.message))),
         answer.more > 0 && h("li", { class: "soft" }, `and ${count(answer.more)} more`)),
-      remedies.length > 0 && h("p", { class: "remedy prose" }, "To save what can be read: ", remedies.map((each) =>
+      remedies.length > 0 && h("p", { class: "remedy prose" }, "What helps: ", remedies.map((each) =>
         h("code", { class: "mono" }, each))));
   }
 }

@@ -10,16 +10,7 @@ extension QueryCommand {
   func writeGroups(
     _ fetch: DynamicFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
   ) throws {
-    let key = try groupBy.map { try groupKey($0, entity, snapshot.schema, console) }
-    let aggregates = try aggregates(entity, snapshot.schema)
-    if let first = fetch.sortKeys.first, fetch.sortKeys.count > 1 || first.path != key?.path {
-      throw CommandFailure(
-        key.map { "groups are sorted by their key: --sort \($0.path), or --sort -\($0.path)" }
-          ?? "without --group-by there is one group: leave --sort out", status: .usage)
-    }
-    if explain {
-      return try writePlan(try snapshot.explain(fetch, groupedBy: key, aggregates), console)
-    }
+    let (key, aggregates) = try grouping(fetch, entity, snapshot.schema, console)
     var columns: [Column] = []
     if let key {
       let name = key.unit.map { "\($0.rawValue):\(key.path)" } ?? "\(key.path)"
@@ -48,6 +39,20 @@ extension QueryCommand {
       }, snapshot, console)
   }
 
+  /// What groups are made by, and what is computed of each.
+  func grouping(
+    _ fetch: DynamicFetch, _ entity: Entity, _ schema: Schema, _ console: Console
+  ) throws -> (key: GroupKey?, aggregates: [Aggregate]) {
+    let key = try request.groupKey(entity, in: schema, zone: console.zone)
+    let aggregates = try request.aggregates(entity, in: schema)
+    if let first = fetch.sortKeys.first, fetch.sortKeys.count > 1 || first.path != key?.path {
+      throw CommandFailure(
+        key.map { "groups are sorted by their key: --sort \($0.path), or --sort -\($0.path)" }
+          ?? "without --group-by there is one group: leave --sort out", status: .usage)
+    }
+    return (key, aggregates)
+  }
+
   /// Reports texts that were to be grouped by a calendar unit, if none of them is a date.
   private func reportTextsWithoutDate(
     _ fetch: DynamicFetch, _ key: GroupKey, _ groups: [DynamicGroup], _ entity: Entity,
@@ -70,9 +75,7 @@ extension QueryCommand {
     _ names: String, _ fetch: DynamicFetch, _ entity: Entity, _ snapshot: Snapshot,
     _ console: Console
   ) throws {
-    let texts = OptionTexts(over: entity, in: snapshot)
-    let paths = try texts.paths(names, of: "--properties")
-    if explain { return try writePlan(try snapshot.explain(fetch), console) }
+    let paths = try OptionTexts(over: entity, in: snapshot).paths(names, of: "--properties")
     try write(
       paths.map { Column(name: $0.description, type: type(of: $0, entity, snapshot)) },
       try snapshot.values(fetch, paths), snapshot, console)
@@ -109,49 +112,6 @@ extension QueryCommand {
       try console.output.write(json.bytes)
       json.removeAll()
     }
-  }
-
-  /// Reads `day:timestamp`, or a path.
-  private func groupKey(
-    _ text: String, _ entity: Entity, _ schema: Schema, _ console: Console
-  ) throws -> GroupKey {
-    let unit = CalendarUnit.allCases.first { text.hasPrefix($0.rawValue + ":") }
-    if unit == nil, let colon = text.firstIndex(of: ":"), !text.hasPrefix("`") {
-      let word = String(text[..<colon])
-      let units = CalendarUnit.allCases.map(\.rawValue)
-      let near = NearName.hint(word, among: units)
-      throw CommandFailure(
-        "--group-by: there is no unit \"\(word)\"\(near.isEmpty ? "." : near) Units are "
-          + units.joined(separator: ", ") + ".", status: .usage)
-    }
-    // Spaces replace the unit, so that errors name the right column.
-    let length = unit.map { $0.rawValue.count + 1 } ?? 0
-    let path = try path(
-      String(repeating: " ", count: length) + text.dropFirst(length), "--group-by", entity, schema)
-    return unit.map { .each($0, of: path, by: console.zone.clock) } ?? .value(path)
-  }
-
-  private func aggregates(_ entity: Entity, _ schema: Schema) throws -> [Aggregate] {
-    var result: [Aggregate] = []
-    for (function, texts) in [
-      (Aggregate.Function.sum, sum), (.average, average), (.minimum, minimum), (.maximum, maximum),
-    ] {
-      for text in texts {
-        result.append(
-          Aggregate(function, of: try path(text, "--\(function.rawValue)", entity, schema)))
-      }
-    }
-    return result
-  }
-
-  private func path(
-    _ text: String, _ option: String, _ entity: Entity, _ schema: Schema
-  ) throws -> PropertyPath {
-    let paths = try OptionTexts(over: entity, in: schema).paths(text, of: option)
-    guard paths.count == 1 else {
-      throw CommandFailure("\(option) takes one property", status: .usage)
-    }
-    return paths[0]
   }
 
   /// The type of an aggregate's results.

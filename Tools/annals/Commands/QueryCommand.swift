@@ -71,11 +71,13 @@ struct QueryCommand: FileCommand {
     let snapshot = try console.snapshot(at, in: store)
     try console.refuseBeforeFirst(snapshot, at: at, store)
     let found = try snapshot.entity(named: entity)
-    let fetch = try fetch(found, in: snapshot, console)
-    if isGrouped {
+    let fetch = try request.fetch(found, in: snapshot, zone: console.zone, now: console.now())
+      .limit(limit).offset(offset)
+    if explain {
+      let plan = try plan(fetch, found, snapshot, console)
+      try QueryCommand.write(document(ofPlan: plan, at: snapshot.number, of: store), console)
+    } else if isGrouped {
       try writeGroups(fetch, found, snapshot, console)
-    } else if explain {
-      try writePlan(try snapshot.explain(fetch), console)
     } else if count {
       try console.output.line("\(try snapshot.count(fetch))")
     } else if let properties {
@@ -86,22 +88,43 @@ struct QueryCommand: FileCommand {
     return .done
   }
 
-  private func fetch(
-    _ found: Entity, in snapshot: Snapshot, _ console: Console
-  ) throws -> DynamicFetch {
-    var fetch = DynamicFetch(found.name).limit(limit).offset(offset)
-    let texts = OptionTexts(over: found, in: snapshot)
-    if let condition {
-      fetch = fetch.where(
-        try texts.condition(condition, zone: console.zone, now: console.now()))
-    }
-    if let sort { fetch = fetch.sorted(by: try texts.sortKeys(sort, of: "--sort")) }
-    return fetch
+  /// What is asked for.
+  var request: QueryRequest {
+    var request = QueryRequest()
+    (request.prefix, request.nameOfGroupBy) = ("--", "--group-by")
+    (request.condition, request.sort, request.groupBy) = (condition, sort, groupBy)
+    request.aggregated = [
+      (.sum, sum), (.average, average), (.minimum, minimum), (.maximum, maximum),
+    ]
+    return request
   }
 
-  func writePlan(_ plan: String, _ console: Console) throws {
-    let told = Remedy.withCommand(plan: plan, of: entity, in: file)
-    for line in ValueText.lines(of: told) { try console.output.line(line) }
+  /// What is printed of a plan.
+  func document(ofPlan plan: String, at number: Int64, of store: Store) -> PlanDocument {
+    PlanDocument(
+      plan, of: entity, in: file,
+      at: ShownMoment(number: number, head: store.token.number, base: store.base.number),
+      command: CommandWords("query", file).adding(entity).option("at", at)
+        .option("where", condition).option("sort", sort).flag("explain", true))
+  }
+
+  /// Writes a plan, with the command that adds the index it recommends.
+  static func write(_ document: PlanDocument, _ console: Console) throws {
+    let remedy = document.planRemedy.map { ": \($0)" } ?? ""
+    for line in ValueText.lines(of: document.plan.joined(separator: "\n") + remedy) {
+      try console.output.line(line)
+    }
+  }
+
+  /// How the objects are found, or their groups made.
+  private func plan(
+    _ fetch: DynamicFetch, _ entity: Entity, _ snapshot: Snapshot, _ console: Console
+  ) throws -> String {
+    if isGrouped {
+      let (key, aggregates) = try grouping(fetch, entity, snapshot.schema, console)
+      return try snapshot.explain(fetch, groupedBy: key, aggregates)
+    }
+    return try snapshot.explain(fetch)
   }
 
   private func writeObjects(

@@ -1,5 +1,5 @@
 import Annals
-import AnnalsExchange
+import AnnalsInspector
 import ArgumentParser
 
 struct SchemaCommand: FileCommand {
@@ -37,28 +37,30 @@ struct SchemaCommand: FileCommand {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     let number = try at.map { try console.number($0, in: store) } ?? store.token.number
-    let schema = store.version.glossary().schema(asOf: number)
     if picture.svg != nil {
-      let drawn = SchemaPicture(schema)
+      let drawn = SchemaPicture(store.version.glossary().schema(asOf: number))
       return try picture.write(drawn.svg, drawn.notes, console)
     }
+    let document = document(of: store, at: number)
     switch format ?? .text {
-    case .text:
-      try write(schema, console)
-      let made = store.version.migrations.filter { $0.number <= number }
-      if made.isEmpty { break }
-      try console.output.line("migrations", .bold)
-      for migration in made {
-        let name = ValueText.plain(migration.name)
-        try console.output.line("  \(name)  (transaction \(migration.number))")
-      }
-    case .json: try console.output.write(SchemaJSON.text(schema))
+    case .text: try SchemaCommand.write(document, console)
+    case .json: try console.output.write(document.json)
     }
     return .done
   }
 
-  private func write(_ schema: Schema, _ console: Console) throws {
-    for line in schema.description.split(separator: "\n") {
+  /// What is printed.
+  func document(of store: Store, at number: Int64) -> SchemaDocument {
+    SchemaDocument(
+      store.version,
+      at: ShownMoment(number: number, head: store.token.number, base: store.base.number),
+      format == .json ? .json : .text,
+      command: CommandWords("schema", file).option("at", at))
+  }
+
+  /// Writes the text.
+  static func write(_ document: SchemaDocument, _ console: Console) throws {
+    for line in document.text.split(separator: "\n") {
       // Names of entities begin a line, properties and indexes are indented.
       let text = ValueText.plain(String(line))
       if line.hasPrefix(" ") {
@@ -66,6 +68,12 @@ struct SchemaCommand: FileCommand {
       } else {
         try console.output.line(text, .bold)
       }
+    }
+    if document.migrations.isEmpty { return }
+    try console.output.line("migrations", .bold)
+    for migration in document.migrations {
+      let name = ValueText.plain(migration.name)
+      try console.output.line("  \(name)  (transaction \(migration.number))")
     }
   }
 }

@@ -78,7 +78,8 @@ struct TimelineCommand: FileCommand {
     let sheet = try request.sheet(
       of: snapshot, in: store, zone: console.zone, now: console.now())
     if picture.svg != nil {
-      let drawn = try sheet.picture()
+      let document = try document(sheet, at: snapshot.number, of: store)
+      let drawn = TimelinePicture(document, zone: sheet.zone, window: sheet.window)
       return try picture.write(drawn.svg, drawn.notes, console)
     }
     switch format ?? .text {
@@ -88,7 +89,17 @@ struct TimelineCommand: FileCommand {
     return .done
   }
 
-  private var request: TimelineRequest {
+  /// What is drawn.
+  func document(
+    _ sheet: TimelineSheet, at number: Int64, of store: Store
+  ) throws -> TimelineDocument {
+    try TimelineShowing(sheet).document(
+      bars: TimelinePicture.mostBars,
+      at: ShownMoment(number: number, head: store.token.number, base: store.base.number),
+      command: request.command(CommandWords("timeline", file)).option("at", at))
+  }
+
+  var request: TimelineRequest {
     var request = TimelineRequest()
     request.prefix = "--"
     (request.entity, request.start, request.end) = (entity, start, end)

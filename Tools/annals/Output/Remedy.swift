@@ -1,9 +1,8 @@
 import Annals
 import AnnalsInspector
-import Foundation
 import SystemPackage
 
-/// Adds to errors and findings the commands that help.
+/// Adds to errors the commands that help.
 enum Remedy {
   /// The error's message, with commands and arguments that help.
   static func message(for error: AnnalsError, of command: any StoreCommand) -> String {
@@ -26,7 +25,7 @@ enum Remedy {
       return "\(text). Digits alone are a number: the end of a year is \(year)-12, its beginning "
         + "\(year)-01."
     case .notAnAnnalsFile:
-      guard let file = (command as? any FileCommand)?.file, hasRootSlot(file) else {
+      guard let file = (command as? any FileCommand)?.file, FindingAdvice.hasRootSlot(file) else {
         return text + "."
       }
       return "the first bytes of \(file) are not those of an Annals store, and the rest is: they "
@@ -71,37 +70,6 @@ enum Remedy {
     guard let file = (command as? any FileCommand)?.file else { return message }
     let quoted = CommandWords.quoted(file)
     return message.replacing(/(annals [a-z]+) FILE\b/) { "\($0.output.1) \(quoted)" }
-  }
-
-  /// A finding about a file, with the command for its remedy.
-  static func withCommand(_ finding: String, of file: String) -> String {
-    let otherKind = "Check the path: this is another kind of file"
-    if finding.contains(otherKind), hasRootSlot(file) {
-      let damage = "The rest is a store: they were damaged (annals salvage \(file) OUT)"
-      return finding.replacing(otherKind, with: damage)
-    }
-    if finding.contains("smallest file") {
-      return "\(finding) (annals compact --smallest \(file))"
-    }
-    if finding.contains("Compact") { return "\(finding) (annals compact \(file))" }
-    return finding.contains("or salvage") ? "\(finding) (annals salvage \(file) OUT)" : finding
-  }
-
-  /// Whether the file has a root slot where a store has its two, so that it is one whose beginning
-  /// was damaged.
-  private static func hasRootSlot(_ file: String) -> Bool {
-    guard let handle = FileHandle(forReadingAtPath: file) else { return false }
-    defer { try? handle.close() }
-    let magic = Data("ANLSROOT".utf8)
-    return [UInt64(4096), 8192].contains { offset in
-      (try? handle.seek(toOffset: offset)) != nil
-        && (try? handle.read(upToCount: magic.count)) == magic
-    }
-  }
-
-  /// A query plan, with the command that adds the index it recommends.
-  static func withCommand(plan: String, of entity: String, in file: String) -> String {
-    PlanAdvice.command(for: plan, of: entity, in: file).map { "\(plan): \($0)" } ?? plan
   }
 
   /// What is said of an erasure that was recorded and not carried out, with the commands to carry

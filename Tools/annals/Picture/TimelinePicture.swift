@@ -17,7 +17,7 @@ struct TimelinePicture {
     /// The start and end in microseconds, within the span shown.
     var start: Int64
     var end: Int64
-    var kind: TimelineKind
+    var kind: TimelineDocument.Bar.Kind
     /// Its dates, for the list and the tooltip.
     var dates: String
     var remark: String

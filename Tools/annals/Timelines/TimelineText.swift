@@ -13,29 +13,24 @@ struct TimelineText {
   private static let shortName = 24
   private static let mostListed = 20
 
-  private struct Line {
-    var date: String
-    var role: TimelineRole
-    var name: String
-    var group: String
-    var length: String
-    var gap: String
-    var elapsed: String
-    var remark: String
-  }
-
   init(_ sheet: TimelineSheet, _ console: Console) {
     self.sheet = sheet
     self.console = console
   }
 
   func write() throws {
+    var rows = TimelineRows(sheet)
+    try write(rows: { try rows.next() })
+    try writeUnplaced(isFirst: rows.total == 0)
+  }
+
+  /// Writes the rows that `next` returns until it returns nil.
+  func write(rows next: () throws -> TimelineDocument.Row?) throws {
     // Widths come from the first thousand rows. A wider cell later shifts its line.
     var pending: [Line] = []
     var widths: Widths?
-    var previous: Int64?
-    for position in sheet.positions {
-      let line = try line(position, &previous)
+    while let row = try next() {
+      let line = Line(row)
       if let widths { try write(line, widths) } else { pending.append(line) }
       if pending.count == 1_000 {
         let found = Widths(pending, console.terminal)
@@ -45,47 +40,26 @@ struct TimelineText {
     }
     let found = Widths(pending, console.terminal)
     for line in pending { try write(line, found) }
-    try writeUnplaced()
   }
 
-  private func line(_ position: Int, _ previous: inout Int64?) throws -> Line {
-    let entry = sheet.entries[position]
-    let index = sheet.entries.index(entry)
-    let role = entry.role
-    let date = sheet.entries.order.date(entry)?.microseconds
-    var gap = ""
-    if let date, let previous, date != previous {
-      gap = "+" + sheet.span(from: min(previous, date), to: max(previous, date)).description
+  private struct Line {
+    let date: String
+    let role: TimelineDocument.Row.Role
+    let name: String
+    let group: String
+    let length: String
+    let gap: String
+    let elapsed: String
+    let remark: String
+
+    init(_ row: TimelineDocument.Row) {
+      (role, elapsed) = (row.role, row.elapsed)
+      date = role == .ongoing ? "…" : row.date
+      name = ValueText.plain(row.label.shortened(to: TimelineText.longestName))
+      (group, remark) = (row.group ?? "", row.remark ?? "")
+      length = row.length.map { "for " + $0 } ?? ""
+      gap = row.gap.map { "+" + $0 } ?? ""
     }
-    previous = date
-    let elapsed = sheet.elapsed(index, since: date)
-    let isToday = sheet.columns.marks(index).contains(.days) && elapsed == CalendarSpan.none
-    let isFuture = elapsed.isNegative
-    let label = try sheet.label(index)
-    let shown = ValueText.plain(label.shortened(to: TimelineText.longestName))
-    let text =
-      switch role {
-      case .single, .start: sheet.startText(index)
-      case .end: sheet.endText(index)
-      case .ongoing: "…"
-      }
-    return Line(
-      date: text, role: role, name: shown, group: sheet.showsGroups ? sheet.groupName(index) : "",
-      length: lengthText(index, role),
-      gap: gap,
-      elapsed: role == .ongoing
-        ? "goes on" : isToday ? "today" : isFuture ? "in \(elapsed)" : "\(elapsed) ago",
-      remark: role == .end && !sheet.columns.marks(index).contains(.inverted)
-        ? "" : sheet.remark(index))
-  }
-
-  /// An object's length; empty at the start of an ongoing object, and for an object that ends
-  /// before it starts or is in the future.
-  private func lengthText(_ index: Int, _ role: TimelineRole) -> String {
-    guard let length = sheet.length(index), !length.isNegative,
-      sheet.columns.kind(index) != .ongoing || role == .ongoing
-    else { return "" }
-    return "for \(length)"
   }
 
   /// The widths of columns; 0 for one that is empty or left out. On a narrow terminal the column of
@@ -145,10 +119,10 @@ struct TimelineText {
     if let style { try console.output.line(text, style) } else { try console.output.line(text) }
   }
 
-  private func writeUnplaced() throws {
+  private func writeUnplaced(isFirst: Bool) throws {
     let unplaced = sheet.columns.unplaced
     guard !unplaced.isEmpty else { return }
-    if !sheet.positions.isEmpty { try console.output.line() }
+    if !isFirst { try console.output.line() }
     try console.output.line("without a place: \(Numerals.counted(unplaced.count, "object"))")
     for (object, reason) in unplaced.prefix(TimelineText.mostListed) {
       try console.output.line("    \(ValueText.plain(try sheet.name(object))): \(reason.text)")
@@ -160,7 +134,7 @@ struct TimelineText {
   }
 }
 
-extension TimelineRole {
+extension TimelineDocument.Row.Role {
   /// The role in a word.
   var text: String {
     switch self {

@@ -1,8 +1,21 @@
+extension PlanDocument {
+  /// A plan in words.
+  package init(
+    _ plan: String, of entity: String, in file: String, at moment: ShownMoment,
+    command: CommandWords
+  ) {
+    self.init(
+      moment: moment,
+      plan: plan.split(separator: "\n", omittingEmptySubsequences: false).map(String.init),
+      planRemedy: PlanAdvice.command(for: plan, of: entity, in: file), command: command.text)
+  }
+}
+
 /// What a query plan recommends.
-package enum PlanAdvice {
+private enum PlanAdvice {
   /// The command that adds the index which a plan in words recommends at its end; nil if it
   /// recommends none.
-  package static func command(
+  static func command(
     for plan: String, of entity: String, in file: String
   ) -> String? {
     guard
