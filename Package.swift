@@ -224,8 +224,8 @@ let package = Package(
       "CommandTests",
       [
         "AnnalsCommand", "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsFormat",
-        "AnnalsInspector", "AnnalsModel", "AnnalsReplication", "AnnalsSalvage", "AnnalsStorage",
-        "AnnalsTestSupport", "AnnalsUpgrade",
+        "AnnalsInspector", "AnnalsJetStream", "AnnalsModel", "AnnalsReplication", "AnnalsSalvage",
+        "AnnalsStorage", "AnnalsTestSupport", "AnnalsUpgrade",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     tests(

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsJetStream
 import AnnalsReplication
 import AnnalsTestSupport
 import Foundation
@@ -71,9 +72,9 @@ import Testing
     ("tls://me:secret@a,tls://b/x-1", ["tls://me:secret@a", "tls://b"], "x-1"),
   ])
   func `addresses`(_ text: String, _ servers: [String], _ stream: String) throws {
-    let address = try LogAddress(text)
+    let address = try JetStreamAddress(argument: text)
     #expect(address.servers == servers && address.stream == stream)
-    #expect(!address.text.contains("secret"))
+    #expect(!address.description.contains("secret"))
   }
 
   @Test(arguments: [
@@ -82,7 +83,7 @@ import Testing
   ])
   func `what is no address`(_ text: String) {
     do throws(CommandFailure) {
-      _ = try LogAddress(text)
+      _ = try JetStreamAddress(argument: text)
       Issue.record("\(text) is read as an address")
     } catch {
       #expect(error.status == .usage && !error.message.contains("secret"))

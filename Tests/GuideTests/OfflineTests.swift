@@ -21,6 +21,7 @@ private struct Trip: Record {
     let phone = try await Replica.open(
       path: folder.path("phone.annals"), records: Trip.self, log: log, options: options)
     let alps = try await phone.write { tx in try tx.insert(Trip(title: "Alps", price: 100)) }
+    try await phone.write(author: "bob") { tx in try tx.update(alps) { $0.price = 105 } }
     options.deadline = .seconds(600)
     let office = try await Replica.open(
       path: folder.path("office.annals"), records: Trip.self, log: log, options: options)
@@ -44,6 +45,11 @@ private struct Trip: Record {
     #expect(try shown.objects(of: Trip.self).map(\.value.title) == ["Alps by night", "Sea"])
     #expect(try phone.store.snapshot().objects(of: Trip.self).map(\.value.title) == ["Alps"])
     #expect(phone.status.outbox.count == 2 && phone.status.outbox.byteCount < 10_000)
+    try await phone.undo(author: "bob", offline: .outbox)
+    let before = try await phone.snapshot(including: .outbox).objects(of: Trip.self)
+    print(before[0].value.price)  // 100
+    try await phone.discard(try await phone.outboxItems()[2])
+    #expect(before[0].value.price == 100)
     log.isReachable = true
     try await office.write { tx in try tx.update(alps) { $0.price = 120 } }
     let report = try await phone.sendOutbox()

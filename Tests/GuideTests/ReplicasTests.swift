@@ -30,6 +30,10 @@ private struct Post: Record {
     let posts = try there.store.snapshot().objects(of: Post.self)
     print(posts.map(\.value.title), posts[0].objectID == fog.objectID)  // ["Fog"] true
     #expect(posts.map(\.value.title) == ["Fog"] && posts[0].objectID == fog.objectID)
+    let position = here.store.token
+    let seen = try await there.snapshot(notBefore: position)
+    print(try seen.count(of: Post.self), seen.token >= position)  // 1 true
+    #expect(try seen.count(of: Post.self) == 1 && seen.token >= position)
     for replica in [here, there, here] {
       try await replica.write(author: "ann") { tx in
         try tx.update(Post.self, fog.objectID) { $0.likes += 1 }

@@ -33,11 +33,12 @@ extension StoreWriter {
     return (step, proposed)
   }
 
-  /// The author's next step, and the origin of the transaction that undoes or redoes it.
-  private func next(
-    _ direction: UndoDirection, _ origin: TransactionOrigin, in version: StoreVersion
+  /// The author's next step, behind drafts that wait, and the origin of the transaction that undoes or redoes it.
+  func next(
+    _ direction: UndoDirection, _ origin: TransactionOrigin, in version: StoreVersion,
+    with drafts: [UndoDraft] = []
   ) throws -> (UndoStep, TransactionOrigin) {
-    let step = try version.nextStep(direction, of: origin.author)
+    let step = try version.nextStep(direction, of: origin.author, with: drafts)
     var origin = origin
     origin.isAlwaysRecorded = true
     try origin.note(direction.record(of: step))
@@ -59,7 +60,7 @@ extension StoreWriter {
   }
 
   /// Undoes the transactions of a step in a draft of the newest state, the last one first.
-  private func undo(
+  func undo(
     _ step: UndoStep, in version: StoreVersion, merging policy: MergePolicy?, _ draft: inout Draft
   ) throws {
     var after: State?

@@ -30,6 +30,8 @@ package struct TransactionOrigin: Sendable {
 
   /// The features that the transaction uses and that the file may not have announced yet.
   package var features = Features.none
+  /// The transaction's group, and what it undoes or redoes.
+  package private(set) var undo = UndoRecord()
   /// The items of the record's extension area, but for what the clock says: what the transaction
   /// erases, its group, what it undoes, the migrations that it is.
   private(set) var extensions: ContiguousArray<UInt8> = []
@@ -81,6 +83,7 @@ package struct TransactionOrigin: Sendable {
         "the name of a group has 1 to \(UndoRecord.longestGroup) bytes; nothing was recorded")
     }
     UndoCodec.append(undo, to: &extensions)
+    self.undo = undo
     features.formUnion(.undo)
   }
 }

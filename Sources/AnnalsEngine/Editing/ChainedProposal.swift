@@ -59,6 +59,6 @@ extension PendingState {
       maximumTimestamp: max(last.maximumTimestamp, envelope.timestamp),
       openingID: envelope.opening?.id ?? 0)
     return PendingState(
-      version.successor(state: draft.reader.state, proposedAt: position), largeValues)
+      version.successor(state: draft.reader.state, proposedAt: position), largeValues, drafts)
   }
 }

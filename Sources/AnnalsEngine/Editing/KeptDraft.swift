@@ -138,13 +138,15 @@ extension StoreWriter {
   /// the file.
   ///
   /// With `keepsRows`, its new objects keep their pending ids; else they get the next ones. Throws
-  /// `.conflict` if the policy refuses it, or what it changes is gone; and as a commit does.
+  /// `.conflict` if the policy refuses it, what it changes is gone, or it undoes what is not the
+  /// author's next step any more; and as a commit does.
   package func propose(
     _ kept: KeptDraft, _ origin: TransactionOrigin, merging policy: MergePolicy?,
     on pending: PendingState, after moves: ObjectMoves, keepsRows: Bool
   ) throws -> RebasedDraft {
     do {
       let version = pending.version
+      try pending.requireStep(of: origin)
       let number = min(max(kept.base, version.view.base), version.head.number)
       var replay = KeptDraftReplay(kept, on: pending, after: moves, keepsRows: keepsRows)
       var draft = try replay.draft(origin, number, CommitRules(version.state.schema))
@@ -178,7 +180,8 @@ extension StoreWriter {
 extension PendingState {
   fileprivate func successor(_ draft: Draft) -> PendingState {
     PendingState(
-      version.successor(state: draft.reader.state, view: version.view), largeValues)
+      version.successor(state: draft.reader.state, view: version.view), largeValues,
+      drafts + [UndoDraft(author: draft.origin.author, undo: draft.origin.undo)])
   }
 }
 

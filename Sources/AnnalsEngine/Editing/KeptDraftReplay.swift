@@ -92,9 +92,15 @@ struct KeptDraftReplay {
       records: pending.version.records, largeValues: pending.largeValues)
     for batch in kept.changes {
       for change in batch.changes where change.kind == .insert {
-        _ = try self.entity(of: change.object)
+        let entity = try self.entity(of: change.object)
+        // What an undo revives has the id that it had.
+        let isRevived = !PendingState.isPending(change.object)
+        if isRevived, try base.contains(change.entity, change.row) {
+          throw AnnalsError.conflict(
+            "\(entity.name)#\(change.row), which the draft revives, was revived by others", [])
+        }
         inserted[change.object] = try draft.insert(
-          entity: change.entity, row: keepsRows ? change.row : nil, defaults: [])
+          entity: change.entity, row: keepsRows || isRevived ? change.row : nil, defaults: [])
       }
     }
     for batch in kept.changes {

@@ -12,13 +12,16 @@ package struct PendingState: Sendable {
   package let version: StoreVersion
   /// The large values of the drafts, and those of the store.
   package let largeValues: HeldLargeValues
+  /// The drafts in it, in order.
+  let drafts: [UndoDraft]
 
   /// The first row that a pending object may have.
   package static let firstRow: Int64 = 1 << 31
 
-  init(_ version: StoreVersion, _ largeValues: HeldLargeValues) {
+  init(_ version: StoreVersion, _ largeValues: HeldLargeValues, _ drafts: [UndoDraft]) {
     self.version = version
     self.largeValues = largeValues
+    self.drafts = drafts
   }
 
   /// The state of a version, without drafts. New objects get the next rows; with `row`, pending
@@ -27,6 +30,7 @@ package struct PendingState: Sendable {
   /// Throws `.unsupported` for a store that has given out a pending row.
   package init(on version: StoreVersion, insertingFrom row: Int64? = nil) throws(AnnalsError) {
     largeValues = HeldLargeValues(stored: LogLargeValues(version.view))
+    drafts = []
     guard let row else {
       self.version = version
       return

@@ -81,20 +81,41 @@ extension UndoStack.Newest {
   }
 }
 
+extension String? {
+  fileprivate func isSame(as other: String?) -> Bool {
+    guard let self, let other else { return self == nil && other == nil }
+    return self.hasSameBytes(as: other)
+  }
+}
+
 extension StoreVersion {
-  /// What undo or redo by this author takes next. Throws `.nothingToUndo`, `.pruned` if that may be
-  /// in history which was pruned, `.lost` if it may be in a gap. Costs as `UndoStack.next`.
-  package func nextStep(
-    _ direction: UndoDirection, of author: String?
+  /// What undo or redo by this author takes next, with the author's drafts that wait, in order, as
+  /// the newest transactions. Throws `.nothingToUndo`, `.pruned` if that may be in history that was
+  /// pruned, `.lost` if it may be in a gap, `.unsupported` for what waits itself. Costs as
+  /// `UndoStack.next`.
+  func nextStep(
+    _ direction: UndoDirection, of author: String?, with drafts: [UndoDraft] = []
   ) throws(AnnalsError) -> UndoStep {
     var history = AuthorHistory(of: author, in: self)
-    let answer = try UndoStack.next(direction, of: author, asOf: view.head.number) {
-      (number) throws(AnnalsError) in try history.newest(number)
+    let own = drafts.filter { $0.author.isSame(as: author) }
+    let head = view.head.number
+    let answer = try UndoStack.next(direction, of: author, asOf: head + Int64(own.count)) {
+      (number) throws(AnnalsError) in
+      if number <= head { return try history.newest(number) }
+      return .entry(UndoEntry(number: number, undo: own[Int(number - head) - 1].undo))
     }
     let who = author.map { "`\($0)` has" } ?? "there is"
     var error: AnnalsError
     switch answer {
+    case .step(let step) where step.numbers.upperBound > head:
+      throw AnnalsError(
+        .unsupported,
+        "what \(who) to \(direction) is a draft that waits for the shared log; nothing was "
+          + "recorded. Discard that draft, or \(direction) it once it is sent")
     case .step(let step): return step
+    case .cleared(let number) where number > head:
+      throw AnnalsError(
+        .nothingToUndo, "\(who) nothing to \(direction): a draft that waits was written since")
     case .cleared(let number):
       throw AnnalsError(
         .nothingToUndo, "\(who) nothing to \(direction): transaction \(number) was written since")

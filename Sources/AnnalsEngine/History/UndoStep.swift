@@ -54,6 +54,12 @@ package enum UndoDirection: Hashable, Sendable {
   }
 }
 
+/// A draft that waits, in its author's undo history.
+struct UndoDraft: Sendable {
+  let author: String?
+  let undo: UndoRecord
+}
+
 /// A transaction in an author's undo history.
 package struct UndoEntry: Hashable, Sendable {
   package var number: Int64

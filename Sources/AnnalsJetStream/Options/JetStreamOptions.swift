@@ -85,6 +85,11 @@ public struct JetStreamOptions: Sendable {
     self.servers = servers
     self.stream = stream
   }
+
+  /// Options for a stream that is there, at this address.
+  public init(_ address: JetStreamAddress) {
+    self.init(servers: address.servers, stream: address.stream)
+  }
 }
 
 extension JetStreamOptions {

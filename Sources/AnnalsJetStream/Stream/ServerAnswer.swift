@@ -38,13 +38,17 @@ struct ServerError: Error, Hashable, Sendable {
   static let noConsumer = 10_014
   static let noStream = 10_059
   static let nameInUse = 10_058
+  /// A cluster that has just been started, or lacks servers, has not enough for a stream yet.
+  static let noPeers = 10_005
   static let notStored = 10_077
   static let wrongLastIdentifier = 10_070
   static let wrongLastSequence = 10_071
 
   /// What it means to a caller for whom it is nothing special.
   var asLogError: SharedLogError {
-    code >= 500 ? .unavailable("the server says: \(text)") : .refused("the server says: \(text)")
+    let isPassing = code >= 500 || number == ServerError.noPeers
+    return isPassing
+      ? .unavailable("the server says: \(text)") : .refused("the server says: \(text)")
   }
 }
 

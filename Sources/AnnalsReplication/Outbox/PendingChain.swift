@@ -1,5 +1,6 @@
 import Annals
 import AnnalsEngine
+import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 import Foundation
@@ -41,8 +42,17 @@ struct LoadedDraft: Sendable {
     var metadata: [String: Value] = [:]
     for entry in changes.envelope.metadata { metadata[entry.key] = entry.value }
     metadata[Outbox.metadataKey] = .string(item.id.uuidString)
-    return try TransactionOrigin(
-      author: item.author, context: item.context, group: item.group, metadata: metadata)
+    var record = TransactionRecord(number: .max, timestamp: changes.timestamp)
+    record.extensions = changes.envelope.extensions
+    let undo = UndoCodec.undo(of: record)
+    var origin = try TransactionOrigin(
+      author: item.author, context: item.context, group: undo.act == nil ? item.group : nil,
+      metadata: metadata)
+    if undo.act != nil {
+      try origin.note(undo)
+      origin.isAlwaysRecorded = true
+    }
+    return origin
   }
 }
 

@@ -75,14 +75,15 @@ extension Replica {
     }
   }
 
-  /// The objects that a draft inserts; none if it cannot be read.
+  /// The new objects that a draft inserts; none if it cannot be read.
   private func inserted(
     by item: OutboxItem, in outbox: Outbox
   ) async throws -> Set<ObjectReference> {
     do {
       let draft = try await load(item, from: outbox)
       let changes = draft.changes.parts.flatMap(\.changes).filter { $0.kind == .insert }
-      return Set(changes.map { ObjectReference(entity: $0.entity, row: $0.row) })
+      let objects = changes.map { ObjectReference(entity: $0.entity, row: $0.row) }
+      return Set(objects.filter(PendingState.isPending))
     } catch let error as AnnalsError where error.isHandedOver {
       return []
     }

@@ -31,21 +31,43 @@ extension Replica {
     offline: OfflineWriting,
     _ body: @escaping @Sendable (WriteTransaction) throws -> Result
   ) async throws -> ReplicaWrite<Result> {
-    guard metadata[Outbox.metadataKey] == nil else {
-      throw AnnalsError(
-        .invalidArgument, "the metadata `\(Outbox.metadataKey)` are those of the outbox")
-    }
     let origin = try TransactionOrigin(
       author: author, context: context, group: group, metadata: metadata)
     let preconditions = Preconditions(basedOn: basedOn, policy: merging)
-    if case .outbox = offline, try await isOutboxPassed() {
-      if let commit = try await commitIfReached(origin, preconditions, body) {
-        return .committed(commit)
-      }
+    return try await commit(origin, group, merging, offline) { patience in
+      try await commit(origin, preconditions, within: patience, body)
+    } orKeep: { writer, pending in
+      var value: Result?
+      let draft = try writer.keep(origin, if: preconditions, on: pending) { value = try body($0) }
+      guard let value else { preconditionFailure("a write returned without a value") }
+      return (value, draft)
     }
-    return try await turn.run {
-      try await wait(origin, group, preconditions, body)
-    }
+  }
+
+  /// Undoes as the form without `offline`, also while the log cannot be reached: then the undo
+  /// waits in the outbox, as a write does. It is in conflict when it is sent if the author has
+  /// written, undone or redone something elsewhere meanwhile, since an author's steps are undone
+  /// newest first; and if others have changed what it changes, by `merging`.
+  ///
+  /// - Returns: which of the two it was, with what was undone.
+  /// - Throws: as the form without `offline` and as `write` with it; `AnnalsError.unsupported` if
+  ///   the author's newest step is itself a draft that waits: `discard` it.
+  @discardableResult
+  public func undo(
+    author: String?, context: String? = nil, metadata: [String: Value] = [:],
+    merging: MergePolicy? = nil, offline: OfflineWriting
+  ) async throws -> ReplicaWrite<UndoStep> {
+    try await commitStep(.undo, author, context, metadata, merging, offline)
+  }
+
+  /// Redoes as the form without `offline`, also while the log cannot be reached; as `undo` with
+  /// `offline`.
+  @discardableResult
+  public func redo(
+    author: String?, context: String? = nil, metadata: [String: Value] = [:],
+    merging: MergePolicy? = nil, offline: OfflineWriting
+  ) async throws -> ReplicaWrite<UndoStep> {
+    try await commitStep(.redo, author, context, metadata, merging, offline)
   }
 
   /// The newest state with the drafts that wait over it, in order, each merged as it would be if it
@@ -114,18 +136,47 @@ extension Replica {
 
   // MARK: Inside
 
+  private func commitStep(
+    _ direction: UndoDirection, _ author: String?, _ context: String?, _ metadata: [String: Value],
+    _ policy: MergePolicy?, _ offline: OfflineWriting
+  ) async throws -> ReplicaWrite<UndoStep> {
+    let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
+    return try await commit(origin, nil, policy, offline) { patience in
+      try await submit(patience) { try $0.propose(direction, origin, merging: policy) }
+    } orKeep: { writer, pending in
+      try writer.keep(direction, origin, merging: policy, on: pending)
+    }
+  }
+
+  /// Commits, if the log is to be asked and can be reached; else has a draft wait.
+  private func commit<Result: Sendable>(
+    _ origin: TransactionOrigin, _ group: String?, _ policy: MergePolicy?,
+    _ offline: OfflineWriting, _ commit: (Retries?) async throws -> Commit<Result>,
+    orKeep keep: @escaping @Sendable (StoreWriter, PendingState) throws -> (Result, WaitingDraft?)
+  ) async throws -> ReplicaWrite<Result> {
+    guard origin.metadata[Outbox.metadataKey] == nil else {
+      throw AnnalsError(
+        .invalidArgument, "the metadata `\(Outbox.metadataKey)` are those of the outbox")
+    }
+    if case .outbox = offline, try await isOutboxPassed(),
+      let commit = try await commitIfReached(commit)
+    {
+      return .committed(commit)
+    }
+    return try await turn.run {
+      try await wait(origin, group, policy, keep)
+    }
+  }
+
   /// Commits as `commit` does; nil if the log was not reached. One that is known to be away is
   /// asked once.
   private func commitIfReached<Result: Sendable>(
-    _ origin: TransactionOrigin, _ preconditions: Preconditions,
-    _ body: @escaping @Sendable (WriteTransaction) throws -> Result
+    _ commit: (Retries?) async throws -> Commit<Result>
   ) async throws -> Commit<Result>? {
     while true {
       let isAway = log.outage.text != nil
       do {
-        return try await commit(
-          origin, preconditions,
-          within: isAway ? Retries(options, environment, isOnce: true) : nil, body)
+        return try await commit(isAway ? Retries(options, environment, isOnce: true) : nil)
       } catch let error as ReplicationError where error.code == .unavailable {
         return nil
       } catch let error as ReplicationError where error.code == .contended && isAway {
@@ -163,11 +214,11 @@ extension Replica {
     }
   }
 
-  /// Runs the closure on the newest state with the drafts that wait, and keeps its changes behind
-  /// them. For the holder of the turn.
+  /// Makes a draft on the newest state with the drafts that wait, and keeps it behind them. For the
+  /// holder of the turn.
   private func wait<Result: Sendable>(
-    _ origin: TransactionOrigin, _ group: String?, _ preconditions: Preconditions,
-    _ body: @escaping @Sendable (WriteTransaction) throws -> Result
+    _ origin: TransactionOrigin, _ group: String?, _ policy: MergePolicy?,
+    _ keep: @escaping @Sendable (StoreWriter, PendingState) throws -> (Result, WaitingDraft?)
   ) async throws -> ReplicaWrite<Result> {
     try requireOpen()
     guard let outbox = try await outbox(creates: true) else {
@@ -177,18 +228,13 @@ extension Replica {
       let chain = try await chain(outbox)
       let run: (value: Result, draft: WaitingDraft?)? = try await writer.commitOfTask { writer in
         guard writer.newest.token == chain.token else { return nil }
-        var value: Result?
-        let draft = try writer.keep(origin, if: preconditions, on: chain.state) {
-          value = try body($0)
-        }
-        guard let value else { preconditionFailure("a write returned without a value") }
-        return (value, draft)
+        return try keep(writer, chain.state)
       }
       guard let run else { continue }
       guard let draft = run.draft else {
         return .committed(Commit(value: run.value, token: chain.token))
       }
-      let arrival = try arrival(of: draft, origin, group, preconditions.policy)
+      let arrival = try arrival(of: draft, origin, group, policy)
       do {
         let limit = options.outboxLimit
         let item = try await blocking {

@@ -104,11 +104,12 @@ extension Replica {
   }
 
   /// Commits, alone, a transaction that `propose` makes of the newest state, for the holder of the
-  /// writer's turn; without one there is nothing to record.
+  /// writer's turn; without one there is nothing to record. `patience` is as in a submission.
   func submit<Value: Sendable>(
+    _ patience: Retries? = nil,
     _ propose: @escaping @Sendable (StoreWriter) throws -> (Value, ProposedTransaction?)
   ) async throws -> Commit<Value> {
-    try await submit(nil, goesAlone: true) { writer, _ in
+    try await submit(patience, goesAlone: true) { writer, _ in
       let (value, proposed) = try propose(writer)
       return (value, ChainedProposal(proposed))
     }

@@ -1,5 +1,6 @@
 import Annals
 import AnnalsInspector
+import AnnalsJetStream
 import AnnalsReplication
 import ArgumentParser
 import Foundation
@@ -95,7 +96,7 @@ struct ReplicateCommand: FileCommand {
     return try isStatus ? status(console, address) : replicate(console, address)
   }
 
-  private func replicate(_ console: Console, _ address: LogAddress?) throws -> ExitStatus {
+  private func replicate(_ console: Console, _ address: JetStreamAddress?) throws -> ExitStatus {
     guard let address else {
       throw CommandFailure(
         "where is the log? --to nats://HOST:4222/STREAM, or $ANNALS_LOG, says it", status: .usage)
@@ -111,7 +112,8 @@ struct ReplicateCommand: FileCommand {
     if keepBranch { options.onBranch = .keepBeside }
     let makes = create ? copies ?? 1 : nil
     let following = Following(
-      path: file, log: address.text, options: options, putsSnapshot: snapshot, format: format)
+      path: file, log: address.description, options: options, putsSnapshot: snapshot,
+      format: format)
     return try following.run(console) { [log, once] in
       try await log.connect(to: address, makes: makes, startsOffline: !once)
     }
@@ -123,7 +125,7 @@ struct ReplicateCommand: FileCommand {
     return RelativeDate.length(text).map { LogKeep(transactions: 0, age: .microseconds($0)) }
   }
 
-  private func status(_ console: Console, _ address: LogAddress?) throws -> ExitStatus {
+  private func status(_ console: Console, _ address: JetStreamAddress?) throws -> ExitStatus {
     let store = try console.openForReading(file, holdingValues: false)
     defer { try? store.close() }
     let survey = try Following.waiting { [log, now = Date(console.now())] in
@@ -131,7 +133,7 @@ struct ReplicateCommand: FileCommand {
         if let address { try await log.connect(to: address) } else { nil as (any SharedLog)? }
       return try await ReplicaSurvey(of: store, log: shared, now: now)
     }
-    let text = SurveyText(survey, file: file, log: address?.text)
+    let text = SurveyText(survey, file: file, log: address?.description)
     switch format {
     case .text: try text.write(console)
     case .jsonl: try text.writeLine(console)

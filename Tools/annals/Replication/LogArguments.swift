@@ -1,9 +1,6 @@
+import AnnalsJetStream
 import AnnalsReplication
 import ArgumentParser
-
-#if JetStream
-  import AnnalsJetStream
-#endif
 
 /// The arguments that say where the shared log is, and how to get at it.
 struct LogArguments: ParsableArguments {
@@ -36,18 +33,18 @@ struct LogArguments: ParsableArguments {
   }
 
   /// The log's address; nil if none is given. Throws for one that cannot be read.
-  func found(_ console: Console) throws(CommandFailure) -> LogAddress? {
+  func found(_ console: Console) throws(CommandFailure) -> JetStreamAddress? {
     let text = address ?? console.environment["ANNALS_LOG"] ?? ""
-    return text.isEmpty ? nil : try LogAddress(text)
+    return text.isEmpty ? nil : try JetStreamAddress(argument: text)
   }
 
   /// Connects to the log. `makes` has the count of servers that keep each record of a stream that
   /// is made if there is none; without it the stream must be there.
   func connect(
-    to address: LogAddress, makes: Int? = nil, startsOffline: Bool = false
+    to address: JetStreamAddress, makes: Int? = nil, startsOffline: Bool = false
   ) async throws -> any SharedLog {
     #if JetStream
-      var options = JetStreamOptions(servers: address.servers, stream: address.stream)
+      var options = JetStreamOptions(address)
       options.startsOffline = startsOffline
       if let makes {
         options.opening = .creating
