@@ -33,7 +33,8 @@ extension StoreWriter {
     return (step, proposed)
   }
 
-  /// The author's next step, behind drafts that wait, and the origin of the transaction that undoes or redoes it.
+  /// The author's next step, behind drafts that wait, and the origin of the transaction that undoes
+  /// or redoes it.
   func next(
     _ direction: UndoDirection, _ origin: TransactionOrigin, in version: StoreVersion,
     with drafts: [UndoDraft] = []
