@@ -4,7 +4,7 @@ import AnnalsModel
 
 /// The members of a line other than its changes.
 struct TransactionMembers {
-  private var seen = SeenNames()
+  private var seen = NameIndex([])
   /// The number that the transaction had where the lines come from.
   private(set) var number: Int64?
   private var author: String?
@@ -25,7 +25,7 @@ struct TransactionMembers {
   /// nothing and returns true.
   mutating func read(_ reader: JSONReader) throws(InputFault) -> Bool {
     let name = String(decoding: reader.text, as: UTF8.self)
-    guard seen.insert(name) else {
+    guard seen.insert(name, at: 0) else {
       throw reader.fault("the line has two members `\(name)`")
     }
     switch name {
@@ -197,24 +197,6 @@ struct TransactionMembers {
   private func optionalText(_ reader: JSONReader, _ name: String) throws(InputFault) -> String? {
     let token = try reader.next()
     return token == .null ? nil : try reader.text(token, of: name)
-  }
-}
-
-/// Names of a line that were read. The first few are compared one by one: most lines have no more,
-/// and hashing each takes longer.
-private struct SeenNames {
-  private var few: ContiguousArray<String> = []
-  private var more: Set<ContiguousArray<UInt8>> = []
-  private static let fewCount = 16
-
-  /// Adds a name; returns whether it is new.
-  mutating func insert(_ name: String) -> Bool {
-    if few.contains(where: { $0.hasSameBytes(as: name) }) { return false }
-    guard few.count == SeenNames.fewCount else {
-      few.append(name)
-      return true
-    }
-    return more.insert(ContiguousArray(name.utf8)).inserted
   }
 }
 

@@ -60,6 +60,7 @@ extension Draft {
     var places: ContiguousArray<Int> = []
     swap(&places, &likelyPlaces)
     defer { swap(&places, &likelyPlaces) }
+    places.reserveCapacity(values.count)
     for (index, (name, value)) in values.enumerated() {
       if index == places.count { places.append(0) }
       if let place = entity.place(ofAttribute: name, likely: places[index]) {
