@@ -13,7 +13,7 @@ import Testing
       let lines = run.output.split(separator: "\n")
       #expect(lines.contains { $0.hasPrefix("$ ") && $0.contains(" \(command) ") }, "\(command)")
     }
-    #expect(run.output.contains("Four commands to try next"))
+    #expect(run.output.contains("Five commands to try next"))
     // The same question of today and of the past has two answers.
     #expect(run.output.contains(#""start":"2019-10-24","title":"The moss garden""#))
     #expect(run.output.contains(#""start":"2019-10-25","title":"The moss garden""#))
