@@ -108,11 +108,12 @@ let package = Package(
     engine(
       "AnnalsExchange",
       ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
+    .systemLibrary(name: "CSHA256"),
     engine(
       "AnnalsReplication",
       [
         "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
-        "AnnalsStorage",
+        "AnnalsStorage", "CSHA256",
       ]),
     .systemLibrary(
       name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),

@@ -248,6 +248,8 @@ private struct SmallProgram {
       build.deleteLastPathComponent()
     }
     return [modules.path, system.path]
-      + ["Sources/CZlib", "Sources/CLinuxCalls"].map { packageFolder.appending(path: $0).path }
+      + ["CZlib", "CLinuxCalls", "CSHA256"].map {
+        packageFolder.appending(path: "Sources/" + $0).path
+      }
   }
 }

@@ -21,6 +21,8 @@ final class Link: SharedLog {
   private let silences = Locked<Int>(0)
   /// How many pieces are given, and then none; and how many were asked for.
   let pieces = Locked<(rest: Int, count: Int)>((.max, 0))
+  /// Where pages of records were asked for, and where the next one is lost.
+  let pages = Locked<(starts: [UInt64], lost: Set<UInt64>)>(([], []))
   /// What happens before a piece is given, once.
   let onPiece = Locked<(@Sendable () async -> Void)?>(nil)
   /// What happens when a snapshot is refused.
@@ -100,6 +102,11 @@ final class Link: SharedLog {
 
   func records(from sequence: UInt64, limit: Int) async throws(SharedLogError) -> SharedLogPage {
     try passSilence()
+    let isLost = pages.withLock { pages in
+      if limit > 1 { pages.starts.append(sequence) }
+      return limit > 1 && pages.lost.remove(sequence) != nil
+    }
+    if isLost { throw .unavailable("a page is lost") }
     return try await log.records(from: sequence, limit: limit)
   }
 

@@ -16,11 +16,15 @@ import Testing
       "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
     ),
   ]) func theStandardsVectors(_ text: String, _ digest: String) {
-    #expect(Digest(of: Array(text.utf8)).description == digest)
+    for isPortable in [false, true] {
+      var hash = SHA256(isPortable: isPortable)
+      Array(text.utf8).withUnsafeBytes { hash.add($0) }
+      #expect(hash.digest().description == digest)
+    }
   }
 
-  @Test func aMillionLetters() {
-    var hash = SHA256()
+  @Test(arguments: [false, true]) func aMillionLetters(isPortable: Bool) {
+    var hash = SHA256(isPortable: isPortable)
     let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000)
     for _ in 0..<1_000 { piece.withUnsafeBytes { hash.add($0) } }
     #expect(
@@ -28,10 +32,10 @@ import Testing
         == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
   }
 
-  @Test func piecesOfAnyLengthGiveTheSame() {
+  @Test(arguments: [false, true]) func piecesOfAnyLengthGiveTheSame(isPortable: Bool) {
     for count in 0..<200 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }
-      var hash = SHA256()
+      var hash = SHA256(isPortable: isPortable)
       bytes.withUnsafeBytes { bytes in
         for start in stride(from: 0, to: count, by: 13) {
           hash.add(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 13, count)]))

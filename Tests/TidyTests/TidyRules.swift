@@ -81,7 +81,7 @@ enum TidyRules {
     "AnnalsJetStream": ["AnnalsReplication", "AnnalsStorage", "CNATS", "Dispatch", "Foundation"],
     "AnnalsReplication": [
       "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
-      "AnnalsStorage", "Foundation",
+      "AnnalsStorage", "CSHA256", "Foundation",
     ],
     "AnnalsExchange": [
       "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",

@@ -23,8 +23,8 @@ package enum ErasureCodec {
   /// What the transaction of a record erased; nil for most. Its area was read, and keeps the rules.
   package static func erasure(of record: TransactionRecord) -> Erasure? {
     if record.isPlain || record.extensions.isEmpty { return nil }
-    return ExtensionArea.items(of: record.extensions)
-      .first { $0.tag == ExtensionArea.erasure }.flatMap { try? decode($0.bytes) }
+    return ExtensionArea.item(ExtensionArea.erasure, in: record.extensions)
+      .flatMap { try? decode($0) }
   }
 
   /// Reads the item. Throws if it breaks a rule.

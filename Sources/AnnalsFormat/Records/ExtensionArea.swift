@@ -105,9 +105,23 @@ package enum ExtensionArea {
     return result
   }
 
+  /// The bytes of the item with a tag in an area that was read; nil without one.
+  static func item(
+    _ tag: UInt64, in area: ContiguousArray<UInt8>
+  ) -> ContiguousArray<UInt8>? {
+    if area.isEmpty { return nil }
+    return area.withUnsafeBytes { area in
+      var reader = ByteReader(area)
+      while let found = try? reader.readVarInt(), let bytes = try? reader.readSizedBytes() {
+        if found == tag { return ContiguousArray(bytes) }
+      }
+      return nil
+    }
+  }
+
   /// Whether an area that was read has an item of this tag.
   package static func has(_ tag: UInt64, in area: ContiguousArray<UInt8>) -> Bool {
-    !area.isEmpty && items(of: area).contains { $0.tag == tag }
+    item(tag, in: area) != nil
   }
 
   /// Appends an item to the items of an area.

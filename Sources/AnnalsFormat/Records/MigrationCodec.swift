@@ -26,9 +26,7 @@ package enum MigrationCodec {
 
   /// As the other form, by the items of the transaction's area.
   package static func names(in extensions: ContiguousArray<UInt8>) -> [String] {
-    if extensions.isEmpty { return [] }
-    let item = ExtensionArea.items(of: extensions).first { $0.tag == ExtensionArea.migration }
-    return item.flatMap { try? names($0.bytes) } ?? []
+    ExtensionArea.item(ExtensionArea.migration, in: extensions).flatMap { try? names($0) } ?? []
   }
 
   /// Reads the names of a transaction's item. Throws if they break a rule.

@@ -33,8 +33,8 @@ package struct SharedLogPlace: Hashable, Sendable {
   /// record's area was read, and keeps the rules.
   package static func place(of record: TransactionRecord) -> SharedLogPlace? {
     if record.isPlain || record.extensions.isEmpty { return nil }
-    return ExtensionArea.items(of: record.extensions)
-      .first { $0.tag == ExtensionArea.sharedLogPlace }.flatMap { try? decode($0.bytes) }
+    return ExtensionArea.item(ExtensionArea.sharedLogPlace, in: record.extensions)
+      .flatMap { try? decode($0) }
   }
 
   /// Reads the item. Throws if it breaks a rule.

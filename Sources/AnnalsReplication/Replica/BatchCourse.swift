@@ -37,9 +37,9 @@ struct BatchCourse: Sendable {
   var records: [SharedRecord] { rest.compactMap(\.made?.record) }
 
   /// The next transactions, with the sequences that they get.
-  func arrivals(_ count: Int) -> [Replica.Arrival] {
+  func arrivals(_ count: Int) -> [LogReading.Arrival] {
     transactions.prefix(count).enumerated().map { offset, transaction in
-      Replica.Arrival(place.sequence + 1 + UInt64(offset), transaction)
+      LogReading.Arrival(place.sequence + 1 + UInt64(offset), transaction)
     }
   }
 

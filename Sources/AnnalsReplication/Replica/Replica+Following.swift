@@ -30,7 +30,8 @@ extension Replica {
   func catchUp(_ retries: inout Retries) async throws {
     do {
       let before = try currentPlace()
-      while try await applyPage(&retries, comparingAt: before) {}
+      var ahead: LogReading?
+      while try await applyPage(&ahead, &retries, comparingAt: before) {}
       // Not before: what the log lost is offered while the file has its values.
       try await finishErasures()
       content.withLock { $0.failure = nil }
@@ -44,13 +45,21 @@ extension Replica {
     }
   }
 
-  /// Applies one page of the log. Returns whether there may be more. With nothing new since
-  /// `before`, compares the file's end with the log; what is new compares itself.
+  /// Applies what was read of the log ahead, or else one page of it; reads the next one meanwhile.
+  /// Returns whether there may be more. With nothing new since `before`, compares the file's end
+  /// with the log; what is new compares itself.
   private func applyPage(
-    _ retries: inout Retries, comparingAt before: ReplicaPlace
+    _ ahead: inout LogReading?, _ retries: inout Retries, comparingAt before: ReplicaPlace
   ) async throws -> Bool {
     let place = try currentPlace()
-    let page = try await page(after: place, &retries)
+    let page: LogReading
+    if let read = ahead, read.start == place.sequence + 1 {
+      page = read
+    } else {
+      page = try await log.reading(from: place.sequence + 1, options.pageLength, &retries)
+    }
+    ahead = nil
+    content.withLock { $0.newestKnown = page.last }
     if page.last < place.sequence {
       try await restoreTail(&retries)
       guard await retries.wait() else { throw Replica.restoring(0, page.last, place) }
@@ -60,21 +69,8 @@ extension Replica {
       try await resync(before: page.first, &retries)
       return true
     }
-    var records: [UInt64: SharedRecord] = [:]
-    for (sequence, record) in page.records { records[sequence] = record }
-    var transactions: [Arrival] = []
-    var next = place.sequence + 1
-    while let record = records[next] {
-      do {
-        transactions.append(Arrival(next, try await log.transaction(in: record, &retries)))
-      } catch {
-        // What is before it is good.
-        if transactions.isEmpty { throw error }
-        break
-      }
-      next += 1
-    }
-    if transactions.isEmpty {
+    guard let end = page.arrivals.last?.sequence else {
+      if let failure = page.failure { throw failure }
       guard page.last > place.sequence else {
         if place == before { try await requireOwnTail(&retries) }
         return false
@@ -82,41 +78,32 @@ extension Replica {
       // It is there, and the page did not have it.
       guard await retries.wait() else {
         throw ReplicationError(
-          .skipped, "the log does not give record \(next), and it has others up to \(page.last)")
+          .skipped,
+          "the log does not give record \(page.start), and it has others up to \(page.last)")
       }
       return true
     }
-    try await apply(transactions)
-    return next <= page.last
+    guard end < page.last else {
+      try await apply(page.arrivals)
+      return false
+    }
+    async let next = readAhead(from: end + 1)
+    try await apply(page.arrivals)
+    ahead = await next
+    return true
   }
 
-  /// The records after a place, none if the log lost its tail or has trimmed what comes next.
-  private func page(
-    after place: ReplicaPlace, _ retries: inout Retries
-  ) async throws -> SharedLogPage {
-    let limit = options.pageLength
-    let page = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.records(from: place.sequence + 1, limit: limit)
-    }
-    content.withLock { $0.newestKnown = page.last }
-    return page
+  /// What the log has from a sequence on; nil if nothing of it can be read at once.
+  private func readAhead(from start: UInt64) async -> LogReading? {
+    var once = Retries(options, environment, isOnce: true)
+    let reading = try? await log.reading(from: start, options.pageLength, &once)
+    return reading?.arrivals.isEmpty == false ? reading : nil
   }
 
   // MARK: Into the file
 
-  /// A transaction that came from the log.
-  struct Arrival: Sendable {
-    let sequence: UInt64
-    let transaction: PortableTransaction
-
-    init(_ sequence: UInt64, _ transaction: PortableTransaction) {
-      self.sequence = sequence
-      self.transaction = transaction
-    }
-  }
-
   /// Commits transactions to the file, in this order, and carries out what they erase.
-  func apply(_ arrivals: [Arrival]) async throws {
+  func apply(_ arrivals: [LogReading.Arrival]) async throws {
     var rest = arrivals[...]
     while !rest.isEmpty {
       // A file is rewritten as soon as an erasure is in it.
@@ -143,7 +130,7 @@ extension Replica {
   /// Commits those of the transactions that the file lacks, for the holder of the writer's turn.
   /// Returns how far the file has come.
   private static func commit(
-    _ run: [Arrival], to writer: StoreWriter, after known: ReplicaPlace
+    _ run: [LogReading.Arrival], to writer: StoreWriter, after known: ReplicaPlace
   ) throws -> ReplicaPlace {
     var place = known
     let version = writer.newest

@@ -82,7 +82,7 @@ extension Replica {
               throw ReplicationError(
                 .damaged, "transaction \(number) of the snapshot is not what the log had")
             }
-            return Arrival(place.sequence, made)
+            return LogReading.Arrival(place.sequence, made)
           }
         })
       number = last

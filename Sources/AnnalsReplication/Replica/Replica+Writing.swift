@@ -197,7 +197,7 @@ extension Replica {
     switch try await publish(transaction, after: place.end, &retries) {
     case .taken(let sequence):
       do {
-        try await apply([Arrival(sequence, transaction)])
+        try await apply([LogReading.Arrival(sequence, transaction)])
       } catch {
         throw ReplicationError.notInFile(transaction.number, error)
       }

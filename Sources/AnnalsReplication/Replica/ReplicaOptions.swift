@@ -20,7 +20,7 @@ public struct ReplicaOptions: Sendable {
   /// if not set. So `status` is never older than that.
   public var pulse: Duration = .seconds(5)
   /// How many records are asked for at once.
-  public var pageLength = 256
+  public var pageLength = 1_024
   /// Whether a store with a history of its own may become the origin of a log that is empty: a
   /// snapshot of it is put into the log. Without this, opening it throws `.notAReplica`.
   public var startsLog = false

@@ -103,25 +103,42 @@ struct SnapshotFetch: Sendable {
     return found
   }
 
-  /// Gets the pieces from `start` on. Returns whether all together are the object.
+  /// A piece that is wanted next; nil if it is not, or cannot be had at once.
+  private func pieceAhead(
+    _ index: Int, of object: SharedObject, from start: Int, _ retries: Retries
+  ) async -> [UInt8]? {
+    guard index >= start, index < object.pieceCount else { return nil }
+    var own = retries
+    return try? await piece(index, of: object, &own)
+  }
+
+  /// Gets the pieces from `start` on, each while the one before it is written. Returns whether all
+  /// together are the object.
   private func get(
     _ object: SharedObject, into file: any StorageFile, from start: Int, _ retries: inout Retries
   ) async throws -> Bool {
     var hash = SHA256()
     var length: UInt64 = 0
+    var ahead: [UInt8]?
     for index in 0..<object.pieceCount {
       let bytes: [UInt8]
       if index < start {
         let rest = min(UInt64(object.pieceLength), object.length - length)
         bytes = try file.piece(at: length, Int(rest))
+      } else if let got = ahead {
+        bytes = got
       } else {
         bytes = try await piece(index, of: object, &retries)
+      }
+      async let next = pieceAhead(index + 1, of: object, from: start, retries)
+      if index >= start {
         try AnnalsError.translating { try bytes.withUnsafeBytes { try file.write($0, at: length) } }
       }
       bytes.withUnsafeBytes { hash.add($0) }
       length += UInt64(bytes.count)
       options.snapshotProgress?(index + 1, object.pieceCount)
       guard length <= object.length else { return false }
+      ahead = await next
     }
     try AnnalsError.translating { try file.truncate(to: length) }
     return length == object.length && hash.digest() == object.digest

@@ -39,9 +39,9 @@ class Browser:
         self.driver.get(address)
         self.settle()
 
-    def go(self, fragment):
+    def go(self, fragment, most=10):
         self.driver.execute_script("location.hash = arguments[0]", fragment)
-        self.settle()
+        self.settle(most=most)
 
     @property
     def fragment(self):

@@ -1,5 +1,6 @@
 """The stores that the tests show, and the programs that serve them."""
 
+import datetime
 import json
 import os
 import pathlib
@@ -36,8 +37,27 @@ def empty_lines():
         {"name": "title", "number": 1, "type": "string"}]}]}}
 
 
+def huge_lines(count=1_000_000):
+    """That many transactions of five authors: an entry in ten is new, the others change what is there."""
+    yield {"schema": {"entities": [{"name": "Entry", "number": 1, "display": "title", "attributes": [
+        {"name": "id", "number": 1, "type": "string", "optional": False, "unique": True},
+        {"name": "title", "number": 2, "type": "string"}, {"name": "start", "number": 3, "type": "string"}]}]}}
+    first = datetime.datetime(2016, 1, 1)
+    for n in range(1, count + 1):
+        time = first + datetime.timedelta(seconds=300 * n)
+        entry = (n - 1) // 10
+        if n % 10 == 1:
+            values = {"title": f"Entry {entry}", "start": time.date().isoformat()}
+            change = {"op": "insert", "entity": "Entry", "id": f"e{entry}", "set": values}
+        else:
+            # One that was there long before.
+            change = {"op": "update", "entity": "Entry", "id": f"e{n * 7919 % (entry + 1)}", "set": {"title": f"Title {n}"}}
+        yield {"n": n, "author": f"author {n % 5}", "timestamp": time.isoformat() + "Z", "changes": [change]}
+
+
 def write_lines(path, lines):
-    path.write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(each) + "\n" for each in lines)
     return path
 
 
@@ -113,9 +133,8 @@ class Stores:
     def file(self, name):
         if name in self.made:
             return self.made[name]
-        lines = {"diary": DIARY, "live": DIARY, "hostile": None, "empty": None}[name]
-        if lines is None:
-            lines = write_lines(self.folder / f"{name}.jsonl", hostile_lines() if name == "hostile" else empty_lines())
+        made = {"hostile": hostile_lines, "empty": empty_lines, "huge": huge_lines}.get(name)
+        lines = write_lines(self.folder / f"{name}.jsonl", made()) if made else DIARY
         if not self.isMock:
             store = self.folder / f"{name}.annals"
             done = subprocess.run([self.programs[1], "import", str(store), str(lines)], capture_output=True, text=True)

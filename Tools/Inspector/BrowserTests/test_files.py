@@ -77,6 +77,40 @@ class Million(test_page.PageTest):
         self.assertLess(len(self.browser.all(".rows .row")), 100)
 
 
+class Huge(test_page.PageTest):
+    """A history of a million transactions; only in the long form."""
+
+    name = "huge"
+
+    @classmethod
+    def setUpClass(cls):
+        if test_page.STORES.isMock or not test_page.WHOLE:
+            raise unittest.SkipTest("it needs annals-serve, and --whole")
+        super().setUpClass()
+
+    def test_every_view(self):
+        for fragment, text in (
+                ("#/state/Entry", "100,000"), ("#/state/Entry?at=500000", "50,000"), ("#/state/Entry%2350000", "Entry"),
+                ("#/state/Entry%237?at=999999", "author"), ("#/transactions", "1,000,000"),
+                ("#/transactions?show=500000", "author 0"), ("#/compare?from=999000", "Entry"),
+                ("#/since?entity=Entry&count=%3E%3D50000", "499,991"), ("#/timeline", "Entry"), ("#/schema", "Entry"),
+                ("#/space", "Entry"), ("#/bytes", "transactions"), ("#/stores", "huge")):
+            # Space and findings read the whole file.
+            self.browser.go(fragment, most=60)
+            self.browser.wait(lambda: text in self.browser.text(), 10, f"{fragment} does not show {text}")
+            self.check(fragment)
+
+    def test_the_slider_goes_anywhere(self):
+        self.browser.go("#/state/Entry")
+        track = self.browser.one(".track")
+        for key, number in ((Keys.HOME, 0), (Keys.END, 1_000_000), (Keys.ARROW_LEFT, 999_999)):
+            track.send_keys(key)
+            self.browser.wait(
+                lambda: int(track.get_attribute("aria-valuenow")) == number, 10, f"{key!r} does not lead to {number}")
+        # Before the first transaction there is no entity.
+        self.check("the slider", ("404",))
+
+
 class Damaged(test_page.PageTest):
     @classmethod
     def make(cls):

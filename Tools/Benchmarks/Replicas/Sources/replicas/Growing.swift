@@ -48,14 +48,14 @@ struct Growing {
       try await away.close()
     }
     report(name, "caught up", count, back)
-    print(name.padded(24), String(format: "caught up %.1f times as fast as made", making / back))
+    say(name.padded(24), String(format: "caught up %.1f times as fast as made", making / back))
 
     try maker.store.export(to: path("export.jsonl"))
     let importing = try ContinuousClock().measure {
       _ = try Store.import(from: path("export.jsonl"), to: path("imported"))
     }
     report(name, "imported", count, importing)
-    print(
+    say(
       name.padded(24), String(format: "caught up %.2f times as fast as imported", importing / back))
 
     let putting = try await ContinuousClock().measure { _ = try await maker.putSnapshot() }
@@ -72,7 +72,7 @@ struct Growing {
       ("a snapshot put", putting), ("new from a snapshot", starting),
       ("a copy and a sync", copying), ("opening the copy", opening),
     ] {
-      print(
+      say(
         name.padded(24), what.padded(24),
         String(
           format: "%.1f MB in %.2f s, %.0f MB/s", size / 1e6, time.seconds,
@@ -105,7 +105,7 @@ struct Growing {
   }
 
   private func report(_ name: String, _ what: String, _ count: Int, _ length: Duration) {
-    print(
+    say(
       name.padded(24), what.padded(24),
       String(format: "%9.0f/s", Double(count) / length.seconds),
       String(format: "%8.2f s", length.seconds))

@@ -72,6 +72,6 @@ struct Replicas {
   private static func report(_ log: InMemorySharedLog) async throws {
     let records = try await log.records(from: 1, limit: 10_000).records.map(\.record)
     let bytes = records.reduce(0) { $0 + $1.bytes.count + $1.id.utf8.count }
-    print("a record has", bytes / max(records.count, 1), "bytes with its identifier")
+    say("a record has", "\(bytes / max(records.count, 1))", "bytes with its identifier")
   }
 }

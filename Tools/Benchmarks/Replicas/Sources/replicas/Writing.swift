@@ -39,7 +39,7 @@ struct Writing {
   }
 
   func report(_ name: String, tasks: Int) {
-    print(
+    say(
       name.padded(24), "\(tasks)".padded(4), String(format: "%9.0f/s", rate),
       String(format: "p50 %8.2f ms", milliseconds(0.5)),
       String(format: "p99 %8.2f ms", milliseconds(0.99)))
@@ -56,4 +56,10 @@ extension String {
   func padded(_ width: Int) -> String {
     padding(toLength: max(width, count), withPad: " ", startingAt: 0)
   }
+}
+
+/// Prints words, at once: what was measured is kept, whatever becomes of the rest.
+func say(_ words: String...) {
+  print(words.joined(separator: " "))
+  fflush(nil)
 }
