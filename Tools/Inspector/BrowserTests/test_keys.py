@@ -1,4 +1,4 @@
-"""The page by keyboard alone, and while another process writes."""
+"""The page by keyboard alone."""
 
 import test_page
 from selenium.webdriver.common.keys import Keys
@@ -51,26 +51,3 @@ class KeysAlone(test_page.PageTest):
                     const style = getComputedStyle(document.activeElement);
                     return document.activeElement === document.body || (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 1);""")
                 self.assertTrue(seen, fragment)
-
-
-class Live(test_page.PageTest):
-    name = "live"
-
-    def test_what_others_write_appears_and_a_pause_holds_it(self):
-        self.browser.go("#/state/Entry")
-        before = int(self.browser.one(".track").get_attribute("aria-valuemax"))
-        self.served.write("Written while shown")
-        self.browser.wait(lambda: self.browser.one(".track").get_attribute("aria-valuemax") == str(before + 1), 5)
-        self.browser.settle()
-        self.browser.wait(lambda: "105" in self.browser.text(".bar-line"), 5)
-        self.browser.keys("l")
-        self.browser.wait(lambda: "paused" in self.browser.text(".live"), 5)
-        self.served.write("Held back")
-        self.browser.wait(lambda: "1 new" in self.browser.text(".live"), 5)
-        self.assertIn("105", self.browser.text(".bar-line"))
-        self.browser.keys("l")
-        self.browser.wait(lambda: "106" in self.browser.text(".bar-line"), 5)
-        self.browser.go("#/transactions")
-        self.served.write("Third")
-        self.browser.wait(lambda: "Third" in self.browser.text(".transactions"), 5)
-        self.check("live")

@@ -1,7 +1,8 @@
 // What the whole page knows of its store: name, head, authors, and the moment that is shown.
 
 import { current } from "./address.js";
-import { ask, forget, events } from "./server.js";
+import { createStream } from "./live.js";
+import { ask, forget } from "./server.js";
 
 const listeners = new Set();
 
@@ -86,42 +87,67 @@ export function hue(author) {
 }
 
 let stream = null;
-let streamStore = null;
 
-/** Follows what other processes write to the store that is shown, by one connection. */
+/** Follows what other processes write to the store that is shown, while the page can be seen. */
 export function follow() {
   const store = current().query.store ?? "";
-  if (stream && stream.readyState !== EventSource.CLOSED && streamStore === store) return;
+  if (stream?.store === store && !stream.isLost()) return;
   stream?.close();
-  stream = events();
-  streamStore = store;
+  stream = createStream(store, heard);
   session.live = "connecting";
-  stream.addEventListener("head", (event) => {
-    const news = JSON.parse(event.data);
-    const isNew = news.head > session.head;
-    session.live = session.pausedAt === null ? "live" : "paused";
-    session.problem = null;
-    session.head = Math.max(session.head, news.head);
-    session.size = news.size ?? session.size;
-    tell("live");
-    if (isNew) tell("head");
-  });
-  stream.addEventListener("changed", (event) => {
-    const news = JSON.parse(event.data);
-    forget();
-    session.base = news.base ?? session.base;
-    session.head = news.head ?? session.head;
-    const isGone = news.reason === "damaged" || news.reason === "missing";
-    session.problem = isGone ? news.message ?? `The file is ${news.reason}.` : null;
-    session.live = isGone ? news.reason : "live";
-    tell("live");
-    tell("file");
-  });
-  stream.addEventListener("error", () => {
+  if (!document.hidden) stream.open();
+}
+
+function heard(kind, news) {
+  if (kind === "head") heardHead(news);
+  else if (kind === "changed") heardChange(news);
+  else {
     session.live = "unreachable";
     tell("live");
-  });
+  }
 }
+
+function heardHead(news) {
+  const isNew = news.head > session.head;
+  session.live = session.pausedAt === null ? "live" : "paused";
+  session.problem = null;
+  session.head = Math.max(session.head, news.head);
+  session.size = news.size ?? session.size;
+  tell("live");
+  if (isNew) tell("head");
+}
+
+function heardChange(news) {
+  forget();
+  session.base = news.base ?? session.base;
+  session.head = news.head ?? session.head;
+  const isGone = news.reason === "damaged" || news.reason === "missing";
+  session.problem = isGone ? news.message ?? `The file is ${news.reason}.` : null;
+  session.live = isGone ? news.reason : "live";
+  tell("live");
+  tell("file");
+}
+
+/** A page that is left or hidden gives up its connection; shown again, it catches up with what happened meanwhile. */
+async function showOrHide(isShown) {
+  if (!isShown) return stream?.close();
+  const shown = stream;
+  shown?.open();
+  const { overview } = session;
+  if (!shown || !overview) return;
+  try {
+    const now = await ask("overview", {});
+    const isOther = now.uuid !== overview.uuid || now.base !== session.base || now.size < session.size;
+    if (isOther && stream === shown) heardChange({ reason: "replaced", base: now.base, head: now.head });
+  } catch (error) {
+    if (error.status === 409) heardChange({ reason: "replaced" });
+    else if (error.status === 422) heardChange({ reason: "damaged", message: error.message });
+  }
+}
+
+document.addEventListener("visibilitychange", () => showOrHide(!document.hidden));
+addEventListener("pagehide", () => showOrHide(false));
+addEventListener("pageshow", (event) => event.persisted && showOrHide(true));
 
 /** Holds the page where it is, or lets it go on with the newest state. */
 export function pause(isPaused) {
