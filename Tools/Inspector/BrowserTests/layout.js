@@ -64,10 +64,21 @@ while (walker.nextNode()) {
   }
 }
 
-// No line of text is wider than 30 em.
+// No line of prose is wider than 30 em; commands, notices and code are no prose.
 for (const { left, right, element, node } of lines) {
+  if (element.closest("code, pre, .mono, .notice, [role=status]")) continue;
   const em = parseFloat(getComputedStyle(element).fontSize);
   if (right - left > 30 * em + 3) faults.push(`${name(element)} ${brief(node.textContent)} is ${((right - left) / em).toFixed(1)} em wide`);
+}
+
+// What is wrong is told whole: no notice is cut off by what holds it.
+for (const element of document.querySelectorAll(".notice, .bad, .opening")) {
+  const own = element.getBoundingClientRect();
+  const bounds = clip(element.parentElement);
+  const isScrolled = element.closest(".column, .view, .finding-list, .menu-list");
+  if (shown(element) && own.height > 0 && !isScrolled && (own.bottom > bounds.bottom + 1 || own.right > bounds.right + 1)) {
+    faults.push(`${name(element)} ${brief(element.textContent)} is cut off`);
+  }
 }
 
 // No text lies on another.

@@ -20,11 +20,16 @@ TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".s
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
           "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 
+DAMAGE = ("the store is damaged: the frame's payload was changed. Nothing was changed. Verify it to see what is affected; "
+          "restore a copy, or salvage everything readable into a new file (offset 691296)")
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     store = None
     isDamaged = False
+    # The newest state can be read, the history cannot.
+    isHistoryDamaged = False
     rows = 0
     lock = threading.Lock()
 
@@ -50,6 +55,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         try:
             if self.isDamaged and name not in ("stores", "frames", "strip", "bytes", "findings", "space"):
                 raise Fault(422, "damaged", "mock.annals is damaged", remedy="annals salvage mock.annals saved.annals")
+            if self.isHistoryDamaged and name in ("density", "transactions", "life"):
+                raise Fault(422, "damaged", DAMAGE, remedy="annals salvage mock.annals saved.annals")
             documents = MockDocuments(self.store, self.isDamaged, self.rows)
             with self.lock:
                 answer, status = documents.answer(name, query), 200

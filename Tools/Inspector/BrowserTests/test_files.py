@@ -131,6 +131,28 @@ class Damaged(test_page.PageTest):
         self.check("state of a damaged file", ("422",))
 
 
+class DamagedHistory(test_page.PageTest):
+    """The newest state opens, the history does not. On the mock, since it is about the page."""
+
+    @classmethod
+    def make(cls):
+        served = MockServed(DIARY)
+        served.handler.isHistoryDamaged = True
+        return served
+
+    def test_every_view_tells_the_damage_whole(self):
+        for fragment in ("#/state/Entry", "#/transactions", "#/schema"):
+            for width, height in test_page.SIZES:
+                self.browser.size(width, height, dark=width == 1280)
+                self.browser.go(fragment)
+                banner = self.browser.text("#banner")
+                self.assertIn("annals salvage mock.annals saved.annals", banner)
+                self.assertIn("Ask again", banner)
+                self.assertEqual(self.browser.text(".live"), "damaged")
+                self.assertEqual(self.browser.text(".slider .notice"), "")
+                self.check(f"{fragment} at {width}", ("422",))
+
+
 class Empty(test_page.PageTest):
     name = "empty"
 
@@ -155,6 +177,8 @@ class Files(unittest.TestCase):
         self.browser.open(served.address)
         self.browser.go(fragment)
         self.browser.wait(lambda: text in self.browser.text(), 10, f"{text!r} is not shown")
+        if "state" not in fragment:
+            self.assertNotIn("annals salvage", self.browser.text("main"))
         self.assertEqual(self.browser.layout_faults(), [])
 
     def test_a_file_that_is_no_store(self):

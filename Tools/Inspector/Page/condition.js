@@ -7,7 +7,7 @@ import { at } from "./session.js";
 import { count } from "./values.js";
 
 /** Makes the field for a condition over the entity that `entity()` names. */
-export function createCondition(entity, { commit, example = "title CONTAINS \"fog\"", name = "Condition" } = {}) {
+export function createCondition(entity, { commit, example = "condition", name = "Condition" } = {}) {
   const problem = h("div", { class: "condition-problem", role: "alert", hidden: true });
   const state = h("span", { class: "soft small", role: "status" });
   const id = `condition${Math.random().toString(36).slice(2, 8)}`;

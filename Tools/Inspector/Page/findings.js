@@ -3,8 +3,14 @@
 import { h, replace } from "./dom.js";
 import { openingFailure } from "./frame.js";
 import { askUntilWhole, Loader } from "./server.js";
-import { session } from "./session.js";
+import { foundDamage, session } from "./session.js";
 import { count, counted } from "./values.js";
+
+/** Errors are shown by the live mark, too. */
+function noteDamage(answer) {
+  const error = answer.findings.find((each) => each.severity === "error");
+  if (error && session.overview) foundDamage({ message: error.message, remedy: error.remedy });
+}
 
 const stages = { bytes: "checking bytes", history: "replaying the history", done: "" };
 
@@ -20,6 +26,7 @@ export function createFindings(element, { addressOf }) {
   };
 
   function draw(answer) {
+    noteDamage(answer);
     const isDone = (answer.progress ?? 1) >= 1;
     const isForeign = openingFailure()?.code === "notAnAnnalsFile";
     const remedies = isForeign ? [] : [...new Set(answer.findings.map((each) => each.remedy).filter(Boolean))];

@@ -3,7 +3,7 @@
 import { changed, current, format, link } from "./address.js";
 import { h, replace } from "./dom.js";
 import { ask } from "./server.js";
-import { observe, pause, session } from "./session.js";
+import { lookAgain, observe, pause, session } from "./session.js";
 import * as keys from "./keys.js";
 import { bytes, counted } from "./values.js";
 
@@ -75,7 +75,22 @@ function showFile() {
       overview && h("span", { class: "soft nowrap wide-only" }, counted(session.head - session.base, "transaction")),
       overview && liveMark(),
     ]);
-  replace(byId("banner"), session.problem && overview && h("p", { class: "notice bad" }, h("strong", {}, "The file changed"), session.problem));
+  showBanner();
+}
+
+const bannerTitles = { damaged: "The file is damaged", missing: "The file is gone" };
+
+/** What is wrong with the file, above every view; the bytes have their findings. */
+function showBanner() {
+  const { damage, live, overview, problem } = session;
+  const message = damage?.message ?? problem;
+  if (!overview || !message || (damage && current().view === "bytes")) return replace(byId("banner"));
+  return replace(byId("banner"), h("div", { class: "notice bad" },
+    h("strong", {}, damage ? bannerTitles.damaged : bannerTitles[live] ?? "The file changed"),
+    h("span", { class: "prose" }, message),
+    damage?.remedy && h("code", { class: "mono" }, damage.remedy),
+    h("span", { class: "banner-actions" }, h("a", { href: link("bytes") }, "Its bytes and findings"),
+      damage && h("button", { type: "button", onclick: lookAgain }, "Ask again"))));
 }
 
 const liveTexts = {
@@ -86,6 +101,10 @@ const liveTexts = {
 };
 
 function liveMark() {
+  if (session.damage) {
+    return h("a", { class: "live damaged nowrap", href: link("bytes"), title: session.damage.message },
+      h("span", { class: "dot", "aria-hidden": "true" }), "damaged");
+  }
   const [text, title] = liveTexts[session.live] ?? [session.live, session.problem ?? ""];
   const waiting = session.pausedAt === null ? 0 : session.head - session.pausedAt;
   return h("button", {

@@ -10,7 +10,8 @@ export class Failure extends Error {
     this.code = error.code ?? "unknown";
     this.parameter = error.parameter;
     this.column = error.column;
-    this.remedy = error.remedy;
+    // What is no store cannot be salvaged.
+    this.remedy = error.code === "notAnAnnalsFile" ? undefined : error.remedy;
     this.status = status;
   }
 }

@@ -20,6 +20,8 @@ export const session = {
   live: "off",
   pausedAt: null,
   problem: null,
+  /** What is wrong with the file, if something is: its message, and the command that helps. */
+  damage: null,
 };
 
 /** Calls back with "overview", "moment", "head", "live" or "file" when that changed. */
@@ -107,6 +109,21 @@ function heard(kind, news) {
   }
 }
 
+/** Notes that the file is damaged, for every view. */
+export function foundDamage({ message, remedy }) {
+  if (session.damage?.message === message && session.damage.remedy === remedy) return;
+  session.damage = { message, remedy };
+  tell("live");
+}
+
+/** Forgets what was found, and reads the file again. */
+export function lookAgain() {
+  forget();
+  session.damage = null;
+  tell("live");
+  tell("file");
+}
+
 function heardHead(news) {
   const isNew = news.head > session.head;
   session.live = session.pausedAt === null ? "live" : "paused";
@@ -124,8 +141,19 @@ function heardChange(news) {
   const isGone = news.reason === "damaged" || news.reason === "missing";
   session.problem = isGone ? news.message ?? `The file is ${news.reason}.` : null;
   session.live = isGone ? news.reason : "live";
+  session.damage = null;
+  if (news.reason === "damaged") askForRemedy(session.problem);
   tell("live");
   tell("file");
+}
+
+/** The command that helps is in the refusal of what cannot be read any more. */
+async function askForRemedy(message) {
+  try {
+    await ask("overview", {});
+  } catch (error) {
+    if (session.problem === message && error.status === 422) foundDamage({ message, remedy: error.remedy });
+  }
 }
 
 /** A page that is left or hidden gives up its connection; shown again, it catches up with what happened meanwhile. */

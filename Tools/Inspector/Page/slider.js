@@ -3,7 +3,7 @@
 import { changed, current, go } from "./address.js";
 import { h, observeSize, replace, setStyle } from "./dom.js";
 import { ask, Loader } from "./server.js";
-import { isAtHead, observe, resolveMoment, session } from "./session.js";
+import { foundDamage, isAtHead, observe, resolveMoment, session } from "./session.js";
 import { drawDensity } from "./slider-picture.js";
 import { listenToPointer } from "./slider-pointer.js";
 import * as steps from "./steps.js";
@@ -111,7 +111,15 @@ function load() {
       if ((density.progress ?? 1) >= 1) return;
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
-  }, { quietly: true });
+  }, { quietly: true, failed: showDamage });
+}
+
+/** There is no room for a notice in the slider: damage is told above the view. */
+function showDamage(error) {
+  if (error.status !== 422) return false;
+  replace(picture);
+  foundDamage(error);
+  return true;
 }
 
 function showMoment() {
