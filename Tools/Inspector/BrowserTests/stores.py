@@ -37,6 +37,20 @@ def empty_lines():
         {"name": "title", "number": 1, "type": "string"}]}]}}
 
 
+def lives_lines():
+    """One object of 250 versions, and one that is deleted."""
+    yield {"schema": {"entities": [{"name": "Note", "number": 1, "display": "title", "attributes": [
+        {"name": "id", "number": 1, "type": "string", "optional": False, "unique": True},
+        {"name": "title", "number": 2, "type": "string"}]}]}}
+    for n in range(1, 253):
+        change = {"op": "update", "entity": "Note", "id": "n1", "set": {"title": f"Title {n}"}}
+        if n in (1, 251):
+            change = {"op": "insert", "entity": "Note", "id": f"n{1 if n == 1 else 2}", "set": {"title": "Title"}}
+        elif n == 252:
+            change = {"op": "delete", "entity": "Note", "id": "n2"}
+        yield {"n": n, "author": "Ann", "timestamp": f"2026-01-01T{n // 60:02}:{n % 60:02}:00Z", "changes": [change]}
+
+
 def huge_lines(count=1_000_000):
     """That many transactions of five authors: an entry in ten is new, the others change what is there."""
     yield {"schema": {"entities": [{"name": "Entry", "number": 1, "display": "title", "attributes": [
@@ -133,7 +147,7 @@ class Stores:
     def file(self, name):
         if name in self.made:
             return self.made[name]
-        made = {"hostile": hostile_lines, "empty": empty_lines, "huge": huge_lines}.get(name)
+        made = {"hostile": hostile_lines, "empty": empty_lines, "huge": huge_lines, "lives": lives_lines}.get(name)
         lines = write_lines(self.folder / f"{name}.jsonl", made()) if made else DIARY
         if not self.isMock:
             store = self.folder / f"{name}.annals"

@@ -74,7 +74,8 @@ class Views(PageTest):
                         self.browser.go("#/schema" if fragment != "#/schema" else "#/space")
                     self.browser.go(fragment)
                     self.check(f"{fragment} at {width}, {'dark' if dark else 'light'}")
-                    self.assertIn("annals ", self.browser.text("footer.command code"), fragment)
+                    command = self.browser.text("footer.command")
+                    self.assertIn("No command" if "by=month" in fragment else "annals ", command, fragment)
                     if width == 1280:
                         self.assertEqual(self.browser.unnamed(), [], fragment)
                     if SHOTS:

@@ -26,7 +26,7 @@ export function headerLine(header, { withMessage = true, withProcess = false, is
 
 /** What is special about a transaction: undo, loss, erasure, schema. */
 function remarks(header) {
-  const numbers = (list) => [list].flat().map((each, place) => [place ? ", " : "", transactionLink(each)]);
+  const numbers = (list) => [...new Set([list].flat())].map((each, place) => [place ? ", " : "", transactionLink(each)]);
   const all = [
     header.undoes && (!Array.isArray(header.undoes) || header.undoes.length > 0) && ["undoes ", numbers(header.undoes)],
     header.redoes && ["redoes ", numbers(header.redoes)],

@@ -71,7 +71,7 @@ export function createCondition(entity, { commit, example = "condition", name = 
     const isVisible = error.column !== undefined && column * 8 < input.clientWidth;
     replace(problem, isVisible && h("span", { class: "mono caret", "aria-hidden": "true" }, `${" ".repeat(column - 1)}▲`),
       h("span", { class: "prose" }, error.column === undefined ? null : h("span", { class: "soft" }, `column ${error.column}: `),
-        error.message));
+        withoutPlace(error.message), hint(error.message)));
   }
 
   const element = h("div", { class: "condition" },
@@ -85,6 +85,16 @@ export function createCondition(entity, { commit, example = "condition", name = 
       replace(state);
     },
   };
+}
+
+/** The message without the parameter and the column, which are told beside it. */
+function withoutPlace(message) {
+  return message.replace(/^where, column \d+: /, "");
+}
+
+/** What a text without quotes is read as does not say that quotes are missing. */
+function hint(message) {
+  return / has no meaning here/.test(message) ? h("span", { class: "soft" }, ". Texts stand in quotes: name == \"fog\"") : null;
 }
 
 /** The plan of an answer, and the command for an index that would help. */

@@ -12,6 +12,8 @@ export function s(name, attributes, ...children) {
   return fill(document.createElementNS(svgSpace, name), attributes, children);
 }
 
+const shownByBrowser = new Set(["title", "aria-label", "aria-valuetext", "placeholder"]);
+
 function fill(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -19,7 +21,7 @@ function fill(element, attributes, children) {
     else if (key === "style") setStyle(element, value);
     else if (key === "value" && "value" in element) element.value = value;
     else if (key === "checked") element.checked = true;
-    else element.setAttribute(key, value === true ? "" : String(value));
+    else element.setAttribute(key, value === true ? "" : shownByBrowser.has(key) ? escaped(String(value)) : String(value));
   }
   append(element, children);
   return element;
@@ -36,8 +38,27 @@ export function setStyle(element, properties) {
 export function append(element, children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : String(child));
+    if (child instanceof Node) element.append(child);
+    else element.append(...visible(String(child), element));
   }
+}
+
+/** Controls that act on the page or cannot be seen: all but tab and newline, and the marks of direction. */
+const invisible = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069])/;
+const everyInvisible = new RegExp(invisible, "g");
+const escape = (letter) => `\\u{${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}}`;
+
+/** A text with its controls escaped, for attributes. */
+export function escaped(text) {
+  return text.replace(everyInvisible, escape);
+}
+
+/** A text as nodes, its controls escaped and marked. */
+function visible(text, element) {
+  if (!invisible.test(text)) return [text];
+  const isPlain = element.namespaceURI === svgSpace || element.tagName === "OPTION";
+  return isPlain ? [escaped(text)] : text.split(invisible).map((part, place) =>
+    (place % 2 ? h("span", { class: "control" }, escape(part)) : part));
 }
 
 /** Replaces what an element holds. */

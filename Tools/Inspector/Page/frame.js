@@ -16,6 +16,7 @@ const byId = (name) => document.getElementById(name);
 let stores = null;
 let failureOfOpening = null;
 let commandText = "";
+let commandNote = "";
 
 export function install() {
   byId("tools").append(
@@ -117,12 +118,14 @@ export function togglePause() {
   if (["live", "paused"].includes(session.live)) pause(session.pausedAt === null);
 }
 
-/** Shows the command that prints what the view shows. */
-export function setCommand(text) {
-  if (text === commandText && text) return;
+/** Shows the command that prints what the view shows; the note says where it does not, or why there is none. */
+export function setCommand(text, note = "") {
+  if (text === commandText && note === commandNote && text) return;
   commandText = text ?? "";
+  commandNote = note;
   const button = h("button", { type: "button", class: "plain", onclick: () => copyCommand(), title: "Copy (c)" }, "Copy");
-  replace(byId("command"), commandText && [h("code", { class: "mono" }, words(commandText)), button]);
+  replace(byId("command"), commandText && [h("code", { class: "mono" }, words(commandText)), button],
+    note && h("span", { class: "note" }, note));
 }
 
 /** The words of a command: an option does not break at its hyphens. */

@@ -4,12 +4,12 @@ import { changed, current, go } from "./address.js";
 import { h, replace, setStyle } from "./dom.js";
 import { ask, Loader } from "./server.js";
 import { at, momentKey } from "./session.js";
-import { count, counted } from "./values.js";
+import { count, counted, line } from "./values.js";
 
 const units = ["year", "month", "week", "day", "hour"];
 
 /** Makes the bars for the grouping that the address names (by=about, by=month:start). */
-export function createGroups(element) {
+export function createGroups(element, { answered }) {
   const loader = new Loader(element);
   element.hidden = true;
 
@@ -19,6 +19,7 @@ export function createGroups(element) {
     if (!by) return loader.stop();
     loader.load(JSON.stringify([entity, momentKey(), by, where]), async (signal) => {
       const answer = await ask("groups", { entity, at: at(), by, where, limit: 200 }, signal);
+      answered(answer);
       draw(answer, where);
     }, { quietly: element.children.length > 0 });
   }
@@ -27,11 +28,11 @@ export function createGroups(element) {
     const greatest = Math.max(1, ...answer.groups.map((each) => each.count));
     const isUnit = /^(hour|day|week|month|year):/.test(answer.by);
     replace(element,
-      h("h3", { class: "soft small" }, `${counted(answer.groupCount, "group")} of ${counted(answer.total, "object")} by ${answer.by}`),
+      h("h3", { class: "soft small" }, `${counted(answer.groupCount, "group")} of ${counted(answer.total, "object")} by “${answer.by}”`),
       h("ul", { class: `bars ${isUnit ? "dates" : ""}` }, answer.groups.map((each) => {
         const bar = h("span", { class: "bar" });
         setStyle(bar, { width: `${(each.count / greatest) * 100}%` });
-        const name = each.key?.kind === "object" ? each.key.object.label ?? each.key.text : each.text;
+        const name = nameOf(each);
         const label = each.filter
           ? h("button", {
             type: "button", class: "plain cut bar-name", title: `Only ${each.filter}`,
@@ -45,6 +46,12 @@ export function createGroups(element) {
   }
 
   return { show, close: () => loader.stop() };
+}
+
+/** The name of a group, in the words of a cell. */
+function nameOf({ key, text }) {
+  if (key?.kind === "null") return "nil";
+  return key?.kind === "object" || (key?.kind === "string" && text === "") ? line(key) : text;
 }
 
 /** The choice of a grouping, from the columns of the table. */

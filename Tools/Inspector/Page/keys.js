@@ -3,6 +3,7 @@
 import { changed, go } from "./address.js";
 import { h, replace } from "./dom.js";
 import * as frame from "./frame.js";
+import { focusMoment } from "./moment-field.js";
 import * as slider from "./slider.js";
 import * as steps from "./steps.js";
 
@@ -20,6 +21,7 @@ const keys = {
   "+": ["Zoom in on the moment", () => slider.zoomBy(0.5)],
   "-": ["Zoom out", () => slider.zoomBy(2)],
   "x": ["Slider by time or by number", slider.toggleAxis],
+  "m": ["To the field for the moment: a date, a number or a token", focusMoment],
   "s": ["To the slider", () => document.querySelector(".track").focus()],
   "v": ["To the view", () => focusView()],
   "c": ["Copy the command", frame.copyCommand],

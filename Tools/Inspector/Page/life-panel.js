@@ -4,11 +4,12 @@ import { changed, current, go } from "./address.js";
 import { changeElement, headerLine, sign } from "./change.js";
 import { h, observeSize, replace, s } from "./dom.js";
 import { ask, Loader } from "./server.js";
-import { hue, session } from "./session.js";
+import { hue, isAtHead, session } from "./session.js";
 import * as steps from "./steps.js";
 import { count, counted, minutes } from "./values.js";
 
 const pageLength = 100;
+const mostForMoment = 2000;
 
 /** Makes the panel. The versions compared are part of the address: versions=A,B. */
 export function createLifePanel(element) {
@@ -21,6 +22,8 @@ export function createLifePanel(element) {
   const comparing = new Loader(comparison);
   let versions = [];
   let older;
+  let total = null;
+  let scrolledTo = null;
   let object = null;
   let drawnFor;
   const stop = observeSize(strip, () => drawStrip());
@@ -34,15 +37,35 @@ export function createLifePanel(element) {
       if (!body.contains(list)) {
         replace(body, h("h3", { class: "soft" }, h("span", { class: "life-title" })), strip, comparison, list);
       }
+      total = older ? null : versions.length;
       draw();
-      for (let tries = 0; older && versions.length < pageLength && tries < 60; tries += 1) {
+      for (let tries = 0; older && (versions.length < pageLength || !hasMoment()) && tries < 60; tries += 1) {
         await readMore(signal);
         signal.throwIfAborted();
       }
+      if (older) await countVersions(signal);
     }, { quietly: isSame });
     if (current().query.property !== drawnFor) draw();
     mark();
     compare();
+  }
+
+  /** Whether the version that the moment shows was read. */
+  function hasMoment() {
+    return isAtHead() || versions.length >= mostForMoment || versions.some((each) => each.header.number <= steps.number());
+  }
+
+  /** Counts the versions that are not shown, without their texts; there may be too many. */
+  async function countVersions(signal) {
+    let found = versions.length;
+    let before = older;
+    for (let tries = 0; before && tries < 8; tries += 1) {
+      const answer = await ask("life", { object, before, limit: 500, cut: 1 }, signal);
+      found += answer.versions.length;
+      before = answer.older;
+    }
+    total = before ? null : found;
+    draw();
   }
 
   function touches(version, property) {
@@ -55,7 +78,7 @@ export function createLifePanel(element) {
     const { property } = current().query;
     drawnFor = property;
     const shown = versions.filter((each) => !property || touches(each, property));
-    const all = `${older ? "more than " : ""}${counted(versions.length, "version")}`;
+    const all = total ? counted(total, "version") : `${older ? "more than " : ""}${counted(versions.length, "version")}`;
     replace(title, property ? [`Life of ${property}: ${count(shown.length)} of ${all} `,
       h("a", { href: changed({ property: null }) }, "all")] : `Life: ${all}`);
     replace(list, shown.map(item), older && h("li", {}, h("button", { type: "button", onclick: () => readMore() }, "Older")));
@@ -68,6 +91,7 @@ export function createLifePanel(element) {
     const answer = await ask("life", { object, before: older, limit: pageLength, cut: 2000 }, signal);
     versions = [...versions, ...answer.versions];
     older = answer.older;
+    if (!older) total = versions.length;
     draw();
   }
 
@@ -114,13 +138,26 @@ export function createLifePanel(element) {
     const picked = chosen();
     for (const row of list.querySelectorAll(".version")) {
       const own = Number(row.dataset.number);
-      row.classList.toggle("present", own === newest?.header.number);
+      const isPresent = own === newest?.header.number;
+      row.classList.toggle("present", isPresent);
+      if (isPresent) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
       row.classList.toggle("later", own > number);
       const button = row.querySelector(".choose");
       button.setAttribute("aria-pressed", picked.includes(own) ? "true" : "false");
       button.textContent = picked.length === 1 && !picked.includes(own) ? "with this" : "compare";
     }
     drawStrip();
+    scrollToPresent();
+  }
+
+  /** Brings the version of a moment in the past into sight, once for each moment. */
+  function scrollToPresent() {
+    const key = isAtHead() ? null : `${object} ${steps.number()}`;
+    const row = list.querySelector(".version.present");
+    if (key === scrolledTo || (key && !row)) return;
+    scrolledTo = key;
+    if (key && element.scrollHeight > element.clientHeight) element.scrollTop = row.offsetTop - 60;
   }
 
   function compare() {

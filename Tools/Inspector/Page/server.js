@@ -111,8 +111,10 @@ export class Loader {
     this.#controller = controller;
     const element = this.#element;
     element.setAttribute("aria-busy", "true");
+    const shownBefore = element.firstChild;
     const timer = setTimeout(() => {
-      if (!quietly) element.replaceChildren(notice("loading", null, "Reading…"));
+      // Work in parts may have shown its first already.
+      if (!quietly && element.firstChild === shownBefore) element.replaceChildren(notice("loading", null, "Reading…"));
     }, 250);
     try {
       await work(controller.signal);

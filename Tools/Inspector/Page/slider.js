@@ -2,6 +2,7 @@
 
 import { changed, current, go } from "./address.js";
 import { h, observeSize, replace, setStyle } from "./dom.js";
+import { momentField, showMomentField } from "./moment-field.js";
 import { ask, Loader } from "./server.js";
 import { foundDamage, isAtHead, observe, resolveMoment, session } from "./session.js";
 import { drawDensity } from "./slider-picture.js";
@@ -26,7 +27,7 @@ let width = 0;
 
 /** Puts the slider into its place and follows address, store and size. */
 export function install(element) {
-  element.append(h("div", { class: "slider-bar" }, controls(), readout, scales()), track);
+  element.append(h("div", { class: "slider-bar" }, controls(), momentField, readout, scales()), track);
   observeSize(track, (newWidth) => {
     width = newWidth;
     if (density) {
@@ -123,6 +124,7 @@ function showDamage(error) {
 }
 
 function showMoment() {
+  showMomentField();
   wholeButton.hidden = zoom() === null;
   headButton.hidden = isAtHead();
   axisButton.textContent = isByTime() ? "by time" : "by number";

@@ -25,6 +25,13 @@ export function byTransaction(direction) {
   goTo(number() + direction);
 }
 
+/** To the last transaction not after a date, or to that of a number or token; refuses what is none. */
+export async function toMoment(text) {
+  const { moment } = await ask("moment", { at: text });
+  goTo(moment.number, { replacing: false });
+  return moment.number;
+}
+
 /** To the end of the day before, or of the next day on which something was written. */
 export async function byDay(direction) {
   const here = (await ask("moment", { at: number() })).moment;

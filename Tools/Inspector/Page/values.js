@@ -69,14 +69,19 @@ export function reference(object, { label = true } = {}) {
   }, text);
 }
 
+/** How an empty text is shown, so that it differs from nil. */
+const emptyText = "\"\"";
+const isEmpty = (cell) => (cell.kind === "string" || cell.kind === "url") && cell.text === "" && !cell.isCut;
+
 /** The text of a value on one line, for tables and titles. */
 export function line(cell) {
   if (!cell || cell.kind === "null") return "";
   if (cell.kind === "object") return cell.object?.label ?? cell.text;
-  if (cell.kind === "objects") return cell.count === 0 ? "none" : counted(cell.count, "object");
+  if (cell.kind === "objects") return cell.count === 0 ? "empty" : counted(cell.count, "object");
   if (cell.kind === "data") return cell.length === undefined ? "data" : bytes(cell.length);
   if (cell.kind === "erased") return "erased";
   if (cell.kind === "date") return minutes(cell.text);
+  if (isEmpty(cell)) return emptyText;
   return cell.text.replace(/\s+/g, " ");
 }
 
@@ -84,10 +89,10 @@ export const numeric = new Set(["int", "int64", "double", "decimal"]);
 
 /** A value in a row of a table: one line, references as links. */
 export function shortValue(cell) {
-  if (!cell || cell.kind === "null") return h("span", { class: "soft", "aria-label": "nothing" }, "");
+  if (!cell || cell.kind === "null") return h("span", { class: "soft", "aria-label": "nil" }, "");
   if (cell.kind === "object") return reference(cell.object);
   if (cell.kind === "objects" && cell.count === 1) return reference(cell.objects[0]);
-  const isSoft = cell.kind === "data" || cell.kind === "erased" || cell.kind === "objects";
+  const isSoft = cell.kind === "data" || cell.kind === "erased" || cell.kind === "objects" || isEmpty(cell);
   return h("span", { class: isSoft ? "soft" : null }, line(cell), cell.isCut && cell.text ? "…" : null);
 }
 
@@ -108,6 +113,7 @@ export function value(cell, where) {
       return cell.isCut ? cutText(cell, where) : h("span", { class: "value text mono" }, indented(cell.text));
     case "url":
     case "string":
+      if (isEmpty(cell)) return h("span", { class: "value none", title: "an empty text" }, emptyText);
       return cell.isCut ? cutText(cell, where) : h("span", { class: "value text" }, cell.text);
     case "date":
       return h("span", { class: "value", title: cell.text }, minutes(cell.text));
@@ -120,7 +126,7 @@ function list(cell) {
   const more = cell.count - cell.objects.length;
   return h("span", { class: "value" },
     cell.objects.map((object, place) => [place ? ", " : null, reference(object)]),
-    cell.count === 0 ? h("span", { class: "soft" }, "none") : null,
+    cell.count === 0 ? h("span", { class: "soft" }, "empty") : null,
     more > 0 ? h("span", { class: "soft" }, `, and ${count(more)} more`) : null);
 }
 

@@ -8,8 +8,9 @@ import { setCommand } from "./frame.js";
 import { entityOf } from "./object-panel.js";
 import { ask, failure, Loader } from "./server.js";
 import { at, momentKey, session } from "./session.js";
+import { sinceWords } from "./since-words.js";
 import * as steps from "./steps.js";
-import { count, counted, minutes, reference } from "./values.js";
+import { count, counted } from "./values.js";
 
 export function create(element) {
   const result = h("section", { class: "since-result", "aria-label": "Answer", tabindex: "-1" });
@@ -69,8 +70,8 @@ export function create(element) {
     const question = isObject ? { object: query.object, where: query.where }
       : { entity: query.entity, where: query.where, count: query.count };
     loader.load(JSON.stringify([question, momentKey()]), async (signal) => {
-      const answer = await ask("since", { ...question, at: at() }, signal);
-      draw(answer, question);
+      const [answer, known] = await Promise.all([ask("since", { ...question, at: at() }, signal), knownOf(question, signal)]);
+      draw(answer, question, known);
     }, {
       quietly: result.children.length > 0,
       failed: (error) => {
@@ -82,14 +83,20 @@ export function create(element) {
     });
   }
 
-  function draw(answer, question) {
+  /** Whether the object is there at the moment; an object that never was is refused by the question itself. */
+  async function knownOf({ object: asked }, signal) {
+    if (!asked) return null;
+    return ask("object", { object: asked, at: at(), cut: 1 }, signal).catch(() => null);
+  }
+
+  function draw(answer, question, known) {
     setCommand(answer.command);
     ({ probes } = answer);
     probes = probes.map((each, order) => ({ ...each, order: order + 1 })).sort((first, second) => first.number - second.number);
     const picture = h("div", { class: "probes" });
     replace(result,
       h("div", { class: "since-answer" },
-        h("p", { class: "since-words" }, words(answer, question)),
+        h("p", { class: "since-words" }, sinceWords(answer, question, known)),
         answer.became && h("div", { class: "since-became" }, headerLine(answer.became), h("p", {}, h("button", {
           type: "button", onclick: () => steps.goTo(answer.became.number, { replacing: false }),
         }, "Show this moment"))),
@@ -99,24 +106,6 @@ export function create(element) {
       answer.changes?.length > 0 && [h("h3", { class: "soft" }, "What that transaction changed"),
         h("div", { class: "all-changes" }, answer.changes.map((each) => changeElement(each, answer.became?.number)))]);
     drawProbes();
-  }
-
-  /** ">=50" in words. */
-  function amount(text) {
-    const [, sign, least] = /^([<>=!]=?)\s*(\d+)$/.exec(text ?? ">0") ?? [null, "", text];
-    const words = { ">=": "at least", ">": "more than", "<": "fewer than", "<=": "at most", "==": "exactly", "!=": "other than" };
-    return least === "0" && sign === ">" ? "any" : `${words[sign] ?? sign} ${least}`;
-  }
-
-  function words(answer, question) {
-    const what = question.object
-      ? [reference({ id: question.object, name: question.object }), question.where ? " meets the condition" : " exists"]
-      : `${amount(question.count)} of ${question.entity}${question.where ? " meet the condition" : ""}`;
-    const holds = answer.holds ? "Yes" : "No";
-    if (!answer.became) return [h("strong", {}, holds), ": ", what, answer.holds ? ", as far back as the history goes." : ", and so it was as far back as the history goes."];
-    return [h("strong", {}, holds), ": ", what, answer.holds ? ", since " : "; it stopped in ",
-      h("strong", { class: "nowrap" }, `transaction ${count(answer.became.number)}`),
-      answer.became.timestamp ? `, ${minutes(answer.became.timestamp)}.` : "."];
   }
 
   function probeTable() {

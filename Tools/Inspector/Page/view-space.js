@@ -29,12 +29,22 @@ export function create(element) {
       type: "button", class: "plain", "aria-pressed": name === kind() ? "true" : "false",
       onclick: () => go(changed({ by: name === "property" ? null : name })),
     }, title)));
-    if (answer) draw();
+    if (answer) {
+      showCommand();
+      draw();
+    }
     loader.load(`${session.size} ${session.head}`, (signal) => askUntilWhole("space", {}, signal, (newAnswer) => {
       answer = newAnswer;
-      setCommand(answer.command);
+      showCommand();
       draw();
     }), { quietly: answer !== null });
+  }
+
+  /** The command prints properties and uses, but neither authors nor months. */
+  function showCommand() {
+    const isPrinted = kind() === "property" || kind() === "use";
+    if (isPrinted) setCommand(answer.command);
+    else setCommand("", `No command prints the bytes by ${kind()}.`);
   }
 
   /** The items of the chosen kind: name, bytes, group, colour, and what there is to say. */

@@ -30,6 +30,8 @@ export function create(element) {
   let entity = null;
   let tableCommand = "";
   let objectCommand = "";
+  let groupCommand = "";
+  let hasProblem = false;
   let choicesKey = "";
   let known = [];
   const entityLoader = new Loader(entities);
@@ -37,7 +39,12 @@ export function create(element) {
   const title = h("h2", { class: "cut" });
   const up = h("a", { class: "narrow-back", "aria-label": "Entities" }, "‹");
   bar.append(h("div", { class: "bar-line" }, up, title, counts, choices), condition.element);
-  const groupPanel = createGroups(groups);
+  const groupPanel = createGroups(groups, {
+    answered: (answer) => {
+      groupCommand = answer.command;
+      showCommand();
+    },
+  });
   const objectPanel = createObjectPanel(objectBody, {
     answered: (answer) => {
       objectCommand = answer.command;
@@ -49,6 +56,7 @@ export function create(element) {
     answered: (answer, { columns, shown }) => {
       counts.textContent = answer.total === answer.all ? count(answer.all) : `${count(answer.total)} of ${count(answer.all)}`;
       tableCommand = answer.command;
+      hasProblem = false;
       showCommand();
       condition.showProblem(null);
       const named = columns.find((each) => each.isDisplayName) ?? columns.find((each) => each.type === "string");
@@ -60,8 +68,19 @@ export function create(element) {
       counts.textContent = "";
       replace(plan);
       condition.showProblem(error);
+      if (error?.parameter === "where") showCommandWithout();
     },
   });
+
+  /** The command of the table without its condition, which cannot be read. */
+  async function showCommandWithout() {
+    hasProblem = true;
+    const { sort, columns } = current().query;
+    const answer = await ask("table", { entity, at: at(), sort, columns, limit: 1 }).catch(() => null);
+    if (!answer || !hasProblem) return;
+    tableCommand = answer.command.replace(/ --limit 1(?= |$)/, "");
+    showCommand();
+  }
 
   function showPlan(answer) {
     const { where, sort } = current().query;
@@ -82,7 +101,9 @@ export function create(element) {
   }
 
   function showCommand() {
-    setCommand(objectOfAddress() ? objectCommand : tableCommand);
+    if (objectOfAddress()) setCommand(objectCommand);
+    else if (hasProblem) setCommand(tableCommand, "without the condition, which has an error");
+    else setCommand(current().query.by && groupCommand ? groupCommand : tableCommand);
   }
 
   function showEntities() {
@@ -132,6 +153,7 @@ export function create(element) {
     title.textContent = entity;
     up.href = link("state", []);
     condition.set(query.where);
+    if (!query.by) groupCommand = "";
     groupPanel.show(entity);
     rows.show(entity, chosen);
     const keep = { where: query.where, sort: query.sort, columns: query.columns, by: query.by };

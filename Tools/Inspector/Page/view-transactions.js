@@ -8,7 +8,7 @@ import { setCommand } from "./frame.js";
 import { ask, failure, Loader } from "./server.js";
 import { at, session } from "./session.js";
 import { createTransactionPanel } from "./transaction-panel.js";
-import { count } from "./values.js";
+import { count, counted } from "./values.js";
 
 const pageLength = 60;
 const mostShown = 900;
@@ -17,7 +17,8 @@ export function create(element) {
   const filters = createFilters();
   const list = h("ol", { class: "transactions", "data-first": true });
   const foot = h("div", { class: "foot" });
-  const left = h("section", { class: "column transaction-list", "aria-label": "Transactions" }, filters.element, list, foot);
+  const newer = h("div", { class: "newer", role: "status", hidden: true });
+  const left = h("section", { class: "column transaction-list", "aria-label": "Transactions" }, filters.element, newer, list, foot);
   const right = h("section", { class: "column transaction-column", "aria-label": "One transaction", tabindex: "-1" });
   element.append(left, right);
   const loader = new Loader(list);
@@ -47,9 +48,15 @@ export function create(element) {
       asked.since ??= new Date(Number(zoom[1]) / 1000).toISOString();
       asked.until ??= new Date(Number(zoom[2]) / 1000).toISOString();
     }
-    const moment = /^\d+$/.test(at() ?? "") ? Number(at()) : session.moment?.number;
-    if (at() !== undefined && moment !== undefined) asked.before = Math.min(Number(asked.before ?? Infinity), moment + 1);
+    const moment = momentNumber();
+    if (moment !== undefined) asked.before = Math.min(Number(asked.before ?? Infinity), moment + 1);
     return asked;
+  }
+
+  /** The transaction of a moment in the past; nothing at head. */
+  function momentNumber() {
+    if (at() === undefined) return undefined;
+    return /^\d+$/.test(at()) ? Number(at()) : session.moment?.number;
   }
 
   function show() {
@@ -81,6 +88,7 @@ export function create(element) {
       if (!current().query.show) setCommand(answer.command);
       showFoot();
       mark();
+      showNewer(signal).catch(() => {});
     }, { quietly: list.children.length > 0 });
   }
 
@@ -129,10 +137,36 @@ export function create(element) {
     if (left.scrollTop > 0) left.scrollTop += left.scrollHeight - height;
   }
 
+  /** How many later than the moment are left out, and the way to them. */
+  async function showNewer(signal) {
+    const moment = momentNumber();
+    newer.hidden = true;
+    if (moment === undefined || moment >= session.head) return;
+    const { before, ...asked } = question();
+    const isNarrowed = isFiltered();
+    const answer = isNarrowed ? await ask("transactions", { ...asked, after: moment, limit: 500 }, signal) : null;
+    if (signal.aborted) return;
+    const all = answer ? answer.transactions.length : session.head - moment;
+    const isLeast = answer && (answer.isPartial || answer.transactions.length === 500);
+    if (all === 0 && !isLeast) return;
+    newer.hidden = false;
+    const what = `${counted(all, "newer transaction")}${isNarrowed ? ` that match${all === 1 ? "es" : ""}` : ""}`;
+    replace(newer, h("p", { class: "warn" }, isLeast && "At least ", what, all === 1 ? " is" : " are",
+      ` not shown: the moment is transaction ${count(moment)}. `,
+    h("button", { type: "button", onclick: () => go(changed({ at: null })) }, "Newest")));
+  }
+
+  function isFiltered() {
+    const { query } = current();
+    return Boolean(query.zoom) || filterNames.some((name) => query[name]);
+  }
+
   function showFoot() {
     if (list.children.length === 0) {
       replace(foot, notice("", "No transaction", "None up to this moment meets the filters."));
-    } else if (older === undefined) replace(foot, h("p", { class: "soft" }, "The history begins here."));
+    } else if (older === undefined) {
+      replace(foot, h("p", { class: "soft" }, isFiltered() ? "No more match." : "The history begins here."));
+    }
     else if (list.children.length >= mostShown) {
       replace(foot, h("a", { href: changed({ before: older }) }, `Older than ${count(older)}`));
     } else replace(foot, h("p", { class: "soft" }, "…"));
