@@ -71,6 +71,16 @@ for (const { left, right, element, node } of lines) {
   if (right - left > 30 * em + 3) faults.push(`${name(element)} ${brief(node.textContent)} is ${((right - left) / em).toFixed(1)} em wide`);
 }
 
+// No text is squeezed into a column of a few letters.
+const rectsOf = new Map();
+for (const line of lines) rectsOf.set(line.node, [...(rectsOf.get(line.node) ?? []), line]);
+for (const [node, all] of rectsOf) {
+  const em = parseFloat(getComputedStyle(node.parentElement).fontSize);
+  if (all.length > 3 && all.every((each) => each.right - each.left < 3.5 * em)) {
+    faults.push(`${name(node.parentElement)} ${brief(node.textContent)} is squeezed into ${all.length} lines`);
+  }
+}
+
 // What is wrong is told whole: no notice is cut off by what holds it.
 for (const element of document.querySelectorAll(".notice, .bad, .opening")) {
   const own = element.getBoundingClientRect();

@@ -37,6 +37,22 @@ def empty_lines():
         {"name": "title", "number": 1, "type": "string"}]}]}}
 
 
+def web_lines():
+    """Entities that refer past others, back, and to themselves; and people with long names on close dates."""
+    def entity(number, name, *references):
+        return {"name": name, "number": number, "attributes": [
+            {"name": "id", "number": 1, "type": "string", "optional": False, "unique": True},
+            {"name": "name", "number": 2, "type": "string"}, {"name": "start", "number": 3, "type": "date"}],
+            "relationships": [{"name": f"to{to}", "number": 4 + place, "to": to} for place, to in enumerate(references)]}
+    yield {"schema": {"entities": [entity(1, "Person"), entity(2, "Folder", "Folder"), entity(3, "Issue"),
+                                   entity(4, "File", "Folder", "Person", "Issue"),
+                                   entity(5, "Commit", "File", "Person", "Issue")]}}
+    for n in range(1, 20):
+        yield {"n": n, "author": "Ann", "timestamp": f"2026-01-01T10:{n:02}:00Z", "changes": [
+            {"op": "insert", "entity": "Person", "id": f"p{n}",
+             "set": {"name": f"Henrique Pereira {n}", "start": f"2026-01-01T{n:02}:10:11Z"}}]}
+
+
 def lives_lines():
     """One object of 250 versions, and one that is deleted."""
     yield {"schema": {"entities": [{"name": "Note", "number": 1, "display": "title", "attributes": [
@@ -147,7 +163,7 @@ class Stores:
     def file(self, name):
         if name in self.made:
             return self.made[name]
-        made = {"hostile": hostile_lines, "empty": empty_lines, "huge": huge_lines, "lives": lives_lines}.get(name)
+        made = {"hostile": hostile_lines, "empty": empty_lines, "huge": huge_lines, "lives": lives_lines, "web": web_lines}.get(name)
         lines = write_lines(self.folder / f"{name}.jsonl", made()) if made else DIARY
         if not self.isMock:
             store = self.folder / f"{name}.annals"

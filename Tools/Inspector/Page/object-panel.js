@@ -49,17 +49,25 @@ export function createObjectPanel(element, { answered }) {
     const shown = answer.properties.filter((each) => !isUnset(each));
     const unset = answer.properties.filter(isUnset);
     if (answer.properties.length === 0) return null;
-    return [h("dl", { class: "properties" }, shown.map((each) => [
-      h("dt", {}, h("a", {
-        href: changed({ property: current().query.property === each.name ? null : each.name }), "data-property": each.name,
-        title: `${each.type}. Press for its versions alone`,
-      }, each.name)),
-      h("dd", {}, value(each.value, { object: answer.object.id, property: each.name, at: answer.moment.number })),
-      h("dd", { class: "blame small" }, blame(each)),
-    ])), unset.length > 0 && h("p", { class: "unset soft" }, "Never set: ", unset.map((each) => each.name).join(", "))];
+    return [h("dl", { class: "properties" }, shown.map((each) => property(answer, each))), unset.length > 0 && h("p", { class: "unset soft" }, "Never set: ", unset.map((each) => each.name).join(", "))];
+  }
+
+  /** Name, value and blame; a long value lies below the other two, over the whole width. */
+  function property(answer, each) {
+    const name = h("dt", {}, h("a", {
+      href: changed({ property: current().query.property === each.name ? null : each.name }), "data-property": each.name,
+      title: `${each.type}. Press for its versions alone`,
+    }, each.name));
+    const shown = value(each.value, { object: answer.object.id, property: each.name, at: answer.moment.number });
+    if (!isLong(each.value)) return [name, h("dd", {}, shown), h("dd", { class: "blame small" }, blame(each))];
+    return [name, h("dd", { class: "blame small beside-long" }, blame(each)), h("dd", { class: "long" }, shown)];
   }
 
   return { show, close: () => loader.stop() };
+}
+
+function isLong({ kind, text }) {
+  return (kind === "string" || kind === "json") && text.length > 160;
 }
 
 function actions({ object }) {

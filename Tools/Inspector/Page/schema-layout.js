@@ -1,6 +1,7 @@
 // Where the entities of a schema lie in its picture: layers by reference, from referrers to what they refer to.
 
 import { replace, s, setStyle } from "./dom.js";
+import { loopRoom, route } from "./schema-routes.js";
 
 const gap = 28;
 const margin = 16;
@@ -9,7 +10,8 @@ const margin = 16;
 export function arrange(cards, width, viewHeight) {
   const layers = layersOf(cards);
   const cardWidth = cards[0].element.offsetWidth;
-  const columnGap = Math.max(70, Math.min(150, (width - margin * 2 - layers.length * cardWidth) / Math.max(1, layers.length - 1)));
+  const room = width - margin * 2 - loopRoom - layers.length * cardWidth;
+  const columnGap = Math.max(56, Math.min(150, room / Math.max(1, layers.length - 1)));
   const tallest = Math.max(400, viewHeight - margin * 4, ...cards.map((each) => each.element.offsetHeight));
   let x = margin;
   let height = 0;
@@ -31,7 +33,7 @@ export function arrange(cards, width, viewHeight) {
     }
     x += cardWidth + columnGap;
   }
-  return { width: x - columnGap + margin, height };
+  return { width: x - columnGap + margin + loopRoom, height: height + margin };
 }
 
 /** Layers so that references go to the right where there is no cycle; those without any come last. */
@@ -81,7 +83,7 @@ export function drawArrows(svg, cards, size) {
       const y = card.y + line.offsetTop + line.offsetHeight / 2;
       const endY = target.y + 14;
       paths.push(s("path", {
-        d: curve(card, target, y, endY), "marker-end": "url(#arrow)",
+        d: route(cards, card, target, y, endY), "marker-end": "url(#arrow)",
         "data-from": card.entity.name, "data-to": target.entity.name,
       }));
     }
@@ -89,17 +91,4 @@ export function drawArrows(svg, cards, size) {
   replace(svg, s("defs", {}, s("marker", {
     id: "arrow", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto",
   }, s("path", { d: "M0 0.5L8 4L0 7.5z" }))), paths);
-}
-
-function curve(card, target, y, endY) {
-  if (target.x > card.x + card.width) {
-    const start = card.x + card.width + 3;
-    const end = target.x - 3;
-    const bend = Math.max(24, (end - start) / 2);
-    return `M${start} ${y}C${start + bend} ${y} ${end - bend} ${endY} ${end} ${endY}`;
-  }
-  const start = card.x + card.width + 3;
-  const end = target.x + target.width + 3;
-  const reach = Math.max(start, end) + 34;
-  return `M${start} ${y}C${reach} ${y} ${reach} ${endY} ${end} ${endY}`;
 }

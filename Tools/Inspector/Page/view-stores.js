@@ -45,6 +45,7 @@ function row(store) {
   return h("tr", {}, name, size,
     h("td", { class: "number" }, store.head === undefined ? "" : count(store.head - (store.base ?? 0)),
       h("span", { class: "narrow-only" }, " transactions")),
-    h("td", { class: "nowrap" }, store.first ? day(store.first) : ""), h("td", { class: "nowrap" }, store.last ? day(store.last) : ""),
+    h("td", { class: "nowrap" }, store.first && [h("span", { class: "narrow-only" }, "from "), day(store.first)]),
+    h("td", { class: "nowrap" }, store.last && [h("span", { class: "narrow-only" }, "to "), day(store.last)]),
     h("td", { class: "soft" }, h("span", { class: "prose" }, objects)));
 }
