@@ -50,7 +50,7 @@ def web_lines():
     for n in range(1, 20):
         yield {"n": n, "author": "Ann", "timestamp": f"2026-01-01T10:{n:02}:00Z", "changes": [
             {"op": "insert", "entity": "Person", "id": f"p{n}",
-             "set": {"name": f"Henrique Pereira {n}", "start": f"2026-01-01T{n:02}:10:11Z"}}]}
+             "set": {"name": f"Henrique Maximilian {n}", "start": f"2026-01-01T10:{n * 3:02}:{n * 2 + 10}Z"}}]}
 
 
 def lives_lines():

@@ -204,6 +204,16 @@ class Files(unittest.TestCase):
         os.replace(other, path)
         self.browser.wait(lambda: "Note" in self.browser.text(), 15, "the other store is not shown")
 
+    def test_a_file_that_is_cut_off_while_it_is_shown(self):
+        path = test_page.STORES.folder / "cut.annals"
+        path.write_bytes(test_page.STORES.file("diary").read_bytes())
+        self.shows(test_page.STORES.serve_path(path), "clavichord", "#/state/Entry%2354")
+        with open(path, "r+b") as file:
+            file.truncate(9000)
+        self.browser.wait(lambda: "annals salvage" in self.browser.text("#banner"), 15, "what helps is not shown")
+        self.assertEqual(self.browser.text(".live"), "damaged")
+        self.assertEqual(self.browser.layout_faults(), [])
+
     def test_signals_end_the_program(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             served = test_page.STORES.serve("diary")

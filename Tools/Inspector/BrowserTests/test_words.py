@@ -70,6 +70,29 @@ class Moments(test_page.PageTest):
         self.browser.run("const l = document.querySelector('.transaction-list'); l.scrollTop = l.scrollHeight")
         self.browser.wait(lambda: "No more match" in self.browser.text(".foot"), 5)
 
+    def test_a_transaction_of_an_address_is_in_the_list(self):
+        self.browser.go("#/transactions")
+        self.browser.go("#/schema")
+        self.browser.go("#/transactions?show=5")
+        self.assertEqual(self.browser.one(".transaction.present").get_attribute("data-number"), "5")
+        self.assertIn("The list begins at 24", self.browser.text(".newer"))
+        self.browser.one(".newer button").click()
+        self.browser.settle()
+        self.assertEqual(self.browser.one(".transaction").get_attribute("data-number"), "119")
+        self.assertFalse(self.browser.one(".newer").is_displayed())
+
+    def test_a_filter_by_property_shows_that_property(self):
+        self.browser.go("#/transactions?property=note")
+        names = {each.text for each in self.browser.all(".transaction .changes dt") if each.text}
+        self.assertEqual(names, {"note"})
+
+    def test_a_condition_that_is_too_long_says_so(self):
+        if test_page.STORES.isMock:
+            self.skipTest("it needs annals-serve")
+        self.browser.go("#/state/Entry?where=" + "title+==+%22x%22+OR+" * 3000 + "title+==+%22y%22")
+        self.browser.wait(lambda: "too long" in self.browser.text("main"), 5)
+        self.browser.console_faults()
+
     def test_a_command_is_that_of_the_view(self):
         if test_page.STORES.isMock:
             self.skipTest("it needs annals-serve")

@@ -48,6 +48,9 @@ export async function ask(name, query = {}, signal, tries = 4) {
     signal?.throwIfAborted();
     return ask(name, query, signal, tries - 1);
   }
+  if (response.status === 414 || response.status === 431) {
+    throw new Failure({ code: "tooLong", message: "This is too long to be asked by the page. The command takes it." }, response.status);
+  }
   let answer;
   try {
     answer = await response.json();
@@ -137,7 +140,7 @@ export class Loader {
 }
 
 const titles = {
-  notFound: "Not there", pruned: "Pruned", unreachable: "No answer", busy: "Busy",
+  notFound: "Not there", tooLong: "Too long", pruned: "Pruned", unreachable: "No answer", busy: "Busy",
   invalidArgument: "That cannot be asked", damaged: "The file is damaged",
 };
 

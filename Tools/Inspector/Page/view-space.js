@@ -65,7 +65,7 @@ export function create(element) {
       default: {
         const entities = [...new Set(answer.properties.map((each) => each.entity))];
         return answer.properties.map((each) => ({
-          name: each.property ?? "objects", group: each.entity, size: each.bytes, hue: (entities.indexOf(each.entity) % 8) + 1,
+          name: each.property ?? each.entity, group: each.entity, isWhole: !each.property, size: each.bytes, hue: (entities.indexOf(each.entity) % 8) + 1,
           remark: `${bytes(each.history ?? 0)} history, ${bytes(each.state ?? 0)} state, ${bytes(each.large ?? 0)} large`,
           href: each.property && link("transactions", [], { entity: each.entity, property: each.property }),
         }));
@@ -112,7 +112,7 @@ export function create(element) {
     const hasSize = hasName && each.height > 34;
     return s("g", { class: `box hue-${each.hue}`, "data-name": key(each) },
       s("rect", { x: each.x + 0.5, y: each.y + 0.5, width: Math.max(0.5, each.width - 1), height: Math.max(0.5, each.height - 1) }),
-      s("title", {}, `${each.group ? `${each.group}.` : ""}${each.name}: ${bytes(each.size)}${each.remark ? `, ${each.remark}` : ""}`),
+      s("title", {}, `${nameOf(each)}: ${bytes(each.size)}${each.remark ? `, ${each.remark}` : ""}`),
       hasName && s("text", { x: each.x + 6, y: each.y + 15 }, fitted(each.name, each.width - 10)),
       hasSize && s("text", { class: "size", x: each.x + 6, y: each.y + 30 }, fitted(bytes(each.size), each.width - 10)));
   }
@@ -130,8 +130,8 @@ export function create(element) {
         setStyle(bar, { width: `${(each.size / greatest) * 100}%` });
         return h("tr", { "data-name": key(each), title: each.remark, onpointerenter: () => light(each, true), onpointerleave: () => light(each, false) },
           h("td", { class: "space-name" }, h("span", { class: `swatch hue-${each.hue}`, "aria-hidden": "true" }),
-            h("span", { class: "cut" }, each.href ? h("a", { href: each.href }, `${each.group ? `${each.group}.` : ""}${each.name}`)
-              : `${each.group ? `${each.group}.` : ""}${each.name}`)),
+            h("span", { class: "cut" }, each.href ? h("a", { href: each.href }, nameOf(each))
+              : nameOf(each))),
           h("td", { class: "bar-cell" }, bar),
           h("td", { class: "number" }, bytes(each.size)),
           h("td", { class: "number soft" }, `${((each.size / sum) * 100).toFixed(1)} %`));
@@ -155,6 +155,11 @@ export function create(element) {
       loader.stop();
     },
   };
+}
+
+/** "Post.title", or the entity alone for what its objects take beside their properties. */
+function nameOf({ group, name, isWhole }) {
+  return group && !isWhole ? `${group}.${name}` : name;
 }
 
 /** As much of a text as fits into some pixels at 12 px. */

@@ -12,6 +12,9 @@ import { at, momentKey, session } from "./session.js";
 import { createTable, plainName } from "./state-table.js";
 import { count } from "./values.js";
 
+/** The plan of a longer condition is closed at first: it may repeat all of it. */
+const mostForPlan = 300;
+
 export function create(element) {
   const entities = h("nav", { class: "entities column", "aria-label": "Entities" });
   const bar = h("div", { class: "table-bar" });
@@ -85,7 +88,7 @@ export function create(element) {
   function showPlan(answer) {
     const { where, sort } = current().query;
     const details = where || sort ? planOf(answer) : null;
-    if (details && where) details.open = true;
+    if (details && where && where.length <= mostForPlan) details.open = true;
     replace(plan, details);
   }
 

@@ -18,9 +18,10 @@ export function create(element) {
   const list = h("ol", { class: "transactions", "data-first": true });
   const foot = h("div", { class: "foot" });
   const newer = h("div", { class: "newer", role: "status", hidden: true });
-  const left = h("section", { class: "column transaction-list", "aria-label": "Transactions" }, filters.element, newer, list, foot);
+  const left = h("section", { class: "column transaction-list", "aria-label": "Transactions" }, filters.element, list, foot);
   const right = h("section", { class: "column transaction-column", "aria-label": "One transaction", tabindex: "-1" });
   element.append(left, right);
+  filters.element.append(newer);
   const loader = new Loader(list);
   const panel = createTransactionPanel(right, { answered: (answer) => setCommand(answer.command) });
   let key = null;
@@ -28,6 +29,8 @@ export function create(element) {
   let older;
   let isReading = false;
   let listCommand = "";
+  /** The list begins below this one, since a transaction was opened by its address. */
+  let start;
 
   const watcher = new IntersectionObserver((entries) => {
     if (entries.some((each) => each.isIntersecting)) readMore();
@@ -64,10 +67,10 @@ export function create(element) {
     filters.show();
     const asked = question();
     const newKey = JSON.stringify(asked);
-    if (newKey !== key) {
+    if (newKey !== key || (start !== undefined && !query.show)) {
       key = newKey;
       load(asked);
-    } else if (session.head > newest && asked.before === undefined) prepend(asked);
+    } else if (session.head > newest && asked.before === undefined && start === undefined) prepend(asked);
     element.classList.toggle("with-transaction", Boolean(query.show));
     if (query.show) panel.show(Number(query.show));
     else {
@@ -78,8 +81,9 @@ export function create(element) {
   }
 
   function load(asked) {
+    start = startAt(asked);
     loader.load(null, async (signal) => {
-      const answer = await page(asked, signal);
+      const answer = await page({ ...asked, before: start ?? asked.before }, signal);
       replace(list, answer.transactions.map(item));
       left.scrollTop = 0;
       older = answer.older;
@@ -90,6 +94,12 @@ export function create(element) {
       mark();
       showNewer(signal).catch(() => {});
     }, { quietly: list.children.length > 0 });
+  }
+
+  /** Where the list begins if the transaction that is shown lies far below its top; nothing if at the top. */
+  function startAt({ before = session.head + 1 }) {
+    const shown = Number(current().query.show);
+    return shown > 0 && before - shown > pageLength ? shown + 20 : undefined;
   }
 
   /** One page; a search that stops early goes on until there is something to show. */
@@ -140,7 +150,12 @@ export function create(element) {
   /** How many later than the moment are left out, and the way to them. */
   async function showNewer(signal) {
     const moment = momentNumber();
-    newer.hidden = true;
+    newer.hidden = start === undefined;
+    if (start !== undefined) {
+      return replace(newer, h("p", {}, `The list begins at ${count(start - 1)}. `, h("button", {
+        type: "button", onclick: () => go(changed({ show: null, before: null })),
+      }, "From its top")));
+    }
     if (moment === undefined || moment >= session.head) return;
     const { before, ...asked } = question();
     const isNarrowed = isFiltered();
@@ -181,8 +196,16 @@ export function create(element) {
         if (!event.target.closest("a, button, details")) go(changed({ show: header.number }));
       },
     }, headerLine(header),
-    changes.map((each) => changeElement(each, header.number, { open: each.kind === "update" })),
+    changes.map((each) => changeElement(onlyAsked(each), header.number, { open: each.kind === "update" })),
     more > 0 && h("p", { class: "soft small more" }, h("a", { href: changed({ show: header.number }) }, `${count(more)} more`)));
+  }
+
+  /** A change with the property that is asked for alone. */
+  function onlyAsked(change) {
+    const { property } = current().query;
+    if (!property) return change;
+    const properties = change.properties.filter((each) => each.property === property);
+    return { ...change, properties, more: (change.more ?? 0) + change.properties.length - properties.length };
   }
 
   function mark() {
