@@ -7,7 +7,7 @@ import unittest
 
 import test_page
 from selenium.webdriver.common.keys import Keys
-from stores import DIARY, HOSTILE, MockServed
+from stores import DIARY, HOSTILE, MockServed, Served
 
 
 class Hostile(test_page.PageTest):
@@ -183,6 +183,14 @@ class Files(unittest.TestCase):
 
     def test_a_file_that_is_no_store(self):
         self.shows(test_page.STORES.raw("foreign.annals", b"SQLite format 3\0" + bytes(5000)), "is not an Annals store")
+
+    def test_a_folder_gives_no_useless_advice(self):
+        folder = test_page.STORES.folder / "mixed"
+        folder.mkdir(exist_ok=True)
+        (folder / "diary.annals").write_bytes(test_page.STORES.file("diary").read_bytes())
+        (folder / "foreign.annals").write_bytes(b"SQLite format 3\0" + bytes(5000))
+        (folder / "nothing.annals").write_bytes(b"")
+        self.shows(Served(*test_page.STORES.programs, folder), "is not an Annals store", "#/stores")
 
     def test_an_empty_file(self):
         self.shows(test_page.STORES.raw("nothing.annals", b""), "has no bytes")

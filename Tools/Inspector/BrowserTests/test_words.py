@@ -85,6 +85,8 @@ class Moments(test_page.PageTest):
         self.browser.go("#/transactions?property=note")
         names = {each.text for each in self.browser.all(".transaction .changes dt") if each.text}
         self.assertEqual(names, {"note"})
+        for summary in self.browser.all(".transaction .closed-change > summary"):
+            self.assertTrue(summary.text.startswith("note "), summary.text)
 
     def test_a_condition_that_is_too_long_says_so(self):
         if test_page.STORES.isMock:
