@@ -120,6 +120,13 @@ class Since(test_page.PageTest):
         self.browser.go("#/since?entity=Entry&count=%3E%3D5000")
         self.assertIn("No: there are not at least 5000 of Entry", self.browser.text(".since-words"))
 
+    def test_a_moment_in_the_past_is_told(self):
+        self.browser.go("#/since?entity=Entry&count=%3E%3D5&at=100")
+        self.assertIn("19 newer transactions not asked", self.browser.text(".since-result"))
+        self.check("since of the past")
+        self.browser.go("#/since?entity=Entry&count=%3E%3D5")
+        self.assertNotIn("not asked", self.browser.text(".since-result"))
+
 
 class Gone(test_page.PageTest):
     name = "lives"

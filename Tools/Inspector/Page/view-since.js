@@ -7,7 +7,7 @@ import { h, notice, observeSize, replace, s } from "./dom.js";
 import { setCommand } from "./frame.js";
 import { entityOf } from "./object-panel.js";
 import { ask, failure, Loader } from "./server.js";
-import { at, momentKey, session } from "./session.js";
+import { at, isAtHead, momentKey, session } from "./session.js";
 import { sinceWords } from "./since-words.js";
 import * as steps from "./steps.js";
 import { count, counted } from "./values.js";
@@ -83,6 +83,14 @@ export function create(element) {
     });
   }
 
+  /** That the question is about a moment in the past, and the way to the newest. */
+  function ofThePast({ to }) {
+    if (isAtHead() || to.number >= session.head) return null;
+    return h("p", { class: "warn", role: "status" }, `This is of transaction ${count(to.number)}; `,
+      `${counted(session.head - to.number, "newer transaction")} not asked. `,
+      h("button", { type: "button", onclick: () => go(changed({ at: null })) }, "Newest"));
+  }
+
   /** Whether the object is there at the moment; an object that never was is refused by the question itself. */
   async function knownOf({ object: asked }, signal) {
     if (!asked) return null;
@@ -101,6 +109,7 @@ export function create(element) {
           type: "button", onclick: () => steps.goTo(answer.became.number, { replacing: false }),
         }, "Show this moment"))),
         answer.note && h("p", { class: "soft" }, answer.note)),
+      ofThePast(answer),
       h("h3", { class: "soft" }, `${counted(answer.states, "state")} asked, of ${count(answer.to.number - answer.from.number + 1)}`),
       picture, probeTable(),
       answer.changes?.length > 0 && [h("h3", { class: "soft" }, "What that transaction changed"),
