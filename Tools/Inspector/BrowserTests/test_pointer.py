@@ -140,6 +140,7 @@ class Pointer(test_page.PageTest):
 
     def test_a_place_of_the_strip_is_shown(self):
         self.browser.go("#/bytes")
+        self.browser.wait(lambda: self.browser.all(".strip-picture"), 5)
         self.click_at(self.browser.one(".strip-picture"), 0.9)
         offset = int(self.browser.fragment.split("/")[-1])
         self.assertGreater(offset, 12288)
