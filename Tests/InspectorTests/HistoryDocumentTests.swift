@@ -151,6 +151,39 @@ import Testing
     #expect(counts[0] < 10 && counts[1] >= 10)
   }
 
+  /// Of one object's properties it is the last change that led to what is so at the end, however
+  /// often the answer changed before.
+  @Test func sinceWhenOfOneObject() throws {
+    let world = try InspectorWorld(transactions: 3, seed: 9)
+    var random = SeededRandom(seed: 9)
+    var answers = [Bool](repeating: false, count: world.count + 1)
+    var object: ObjectID?
+    try world.write { store in
+      for step in 0..<40 {
+        let isOther = step > 0 && random.chance(30)
+        let rank = random.chance(50) ? Value.null : .int(Int64(step))
+        try store.write { tx in
+          if let object {
+            try tx.update(object, isOther ? ["title": .string("\(step)")] : ["rank": rank])
+          } else {
+            object = try tx.insert("Post", ["id": "own", "rank": rank])
+          }
+        }
+        // To set what is there records nothing.
+        guard store.token.number == answers.count else { continue }
+        answers.append(isOther ? answers[answers.count - 1] : rank != .null)
+      }
+    }
+    let row = try #require(object).row
+    for end in world.count - 30..<answers.count {
+      let parameters = ["object": "Post#\(row)", "where": "rank != nil", "at": "\(end)"]
+      let document = try world.ask(parameters).since()
+      let expected = answers[0...end].lastIndex { $0 != answers[end] }.map { Int64($0 + 1) }
+      #expect(document.holds == answers[end])
+      #expect(document.became?.number == expected, "at \(end)")
+    }
+  }
+
   /// A state made from a near one is the state.
   @Test func nearStates() throws {
     let numbers = [40, 41, 39, 20, 22, 18, 60, 58, 1, 2, 3]

@@ -31,7 +31,7 @@ extension Asking {
     return DensityDocument(
       by: by, from: from, to: to,
       progress: drawing.progress(through: head), total: head - base, authors: colours.names,
-      buckets: row.buckets, command: command("log").text)
+      active: colours.active, buckets: row.buckets, command: command("log").text)
   }
 
   /// The bins of a stretch; where one stands for several transactions and few are wanted, one for
@@ -57,30 +57,33 @@ extension Asking {
 
 /// The authors that are told apart in a picture.
 private struct AuthorColours {
-  /// The names; nil for none, and, at the end, for all others together.
-  private(set) var names: [String?] = []
-  private var places: [Int]
+  /// The names; nil, at the end, for all others together.
+  private(set) var names: [String?]
+  /// The most active authors, those of the picture first.
+  let active: [String]
+  private let places: [NameNumber: Int]
 
   /// So many authors have a colour of their own.
   private static let most = 11
+  /// So many authors are told.
+  private static let mostActive = 500
 
   init(_ drawing: HistorySketch.Drawing, _ version: StoreVersion) {
-    var totals = [Int](repeating: 0, count: HistorySketch.authorSlots + 1)
-    for bin in drawing.bins {
-      for (slot, count) in bin.counts.enumerated() { totals[slot] += Int(count) }
+    let known = drawing.authors.sorted { ($0.value, $1.key) > ($1.value, $0.key) }
+    let told = known.prefix(AuthorColours.mostActive)
+    active = told.map { version.view.name($0.key) ?? "" }
+    names = Array(active.prefix(AuthorColours.most))
+    places = Dictionary(
+      uniqueKeysWithValues: told.prefix(AuthorColours.most).enumerated().map { ($1.key, $0) })
+    if known.count > names.count || drawing.bins.contains(where: { $0.others > 0 }) {
+      names.append(nil)
     }
-    let known = drawing.authors.indices.sorted { totals[$0] > totals[$1] }
-    let shown = known.prefix(AuthorColours.most)
-    places = [Int](repeating: shown.count, count: totals.count)
-    for (place, slot) in shown.enumerated() {
-      places[slot] = place
-      names.append(version.view.name(drawing.authors[slot]) ?? "")
-    }
-    let others = totals.indices.filter { places[$0] == shown.count }.reduce(0) { $0 + totals[$1] }
-    if others > 0 { names.append(nil) }
   }
 
-  func place(ofSlot slot: Int) -> Int { min(places[slot], names.count - 1) }
+  func place(of author: NameNumber) -> Int { places[author] ?? names.count - 1 }
+
+  /// The place of those that a bin does not tell apart.
+  var placeOfOthers: Int { names.count - 1 }
 }
 
 /// The buckets of a picture, from left to right.
@@ -117,9 +120,13 @@ private struct BucketRow {
     var bucket = buckets[index]
     bucket.first = min(bucket.first ?? bin.first, bin.first)
     bucket.last = max(bucket.last ?? bin.last, bin.last)
-    for (slot, count) in bin.counts.enumerated() where count > 0 {
+    for (author, count) in bin.counts {
       bucket.count += Int(count)
-      bucket.authors[colours.place(ofSlot: slot)] += Int(count)
+      bucket.authors[colours.place(of: author)] += Int(count)
+    }
+    if bin.others > 0 {
+      bucket.count += Int(bin.others)
+      bucket.authors[colours.placeOfOthers] += Int(bin.others)
     }
     buckets[index] = bucket
   }

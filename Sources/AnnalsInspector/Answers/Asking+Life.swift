@@ -67,6 +67,10 @@ extension Asking {
       let after = try new.reader.state.valueIfKnown(reference, property.number)
       if before == after { continue }
       var shown = ShownDifference(property: property.name)
+      if exists.0, exists.1, try values.show(before, after, in: &shown) {
+        differences.append(shown)
+        continue
+      }
       if exists.0 {
         shown.before = try values.shown(before) { () throws(AnnalsError) in old.reader }
       }

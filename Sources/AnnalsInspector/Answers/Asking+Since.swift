@@ -3,7 +3,9 @@ import AnnalsLog
 import AnnalsModel
 
 extension Asking {
-  /// Since when a condition has held: a bisection of history, in O(log n) states.
+  /// Since when a condition has held. Of one object's own properties: each version of it is looked
+  /// at, the newest first, as far as the answer stays the same. Of a count, or of what the object
+  /// refers to: a bisection of history, in O(log n) states.
   package func since() throws -> SinceDocument {
     let store = try opened()
     let version = store.version
@@ -13,37 +15,85 @@ extension Asking {
     func holds(_ number: Int64) throws -> Bool {
       try cancellation.check()
       let probe = try claim.probe(number, in: store)
-      probes.append(probe)
+      if probes.count < Asking.mostProbes { probes.append(probe) }
       return probe.holds
     }
     let base = version.view.base
     let last = try holds(end)
-    var (low, high) = (base, end)
-    var isFound = false
-    if try end > base && holds(base) != last {
-      // The answer at `low` differs from that at `high`, which is the same as at the end.
-      isFound = true
-      while high - low > 1 {
-        let middle = try readable(low + (high - low) / 2, in: low..<high, version)
-        guard let middle else { break }
-        if try holds(middle) == last { high = middle } else { low = middle }
-      }
+    var states = 1
+    func differs(_ number: Int64) throws -> Bool {
+      states += 1
+      return try holds(number) != last
     }
-    let became = isFound ? try version.transaction(high) : nil
+    var found: Int64?
+    var isExact = false
+    if claim.isOfVersions {
+      found = try newestVersion(claim, in: base..<end, version, differs)
+      // What has changed otherwise is not of the object: a property that the schema did not have.
+      isExact = try found != nil || end == base || !differs(base)
+    }
+    if !isExact { found = try bisect(base..<end, version, differs) }
+    let became = try found.map { try version.transaction($0) }
     return SinceDocument(
       holds: last,
       became: became.map {
         ShownHeader($0, changes: $0.changes.count, cut: ValueShowing.usualCut)
       }, changes: try became.map { try changes(of: $0, claim, version) } ?? [],
-      states: probes.count, from: try store.moment(base), to: try store.moment(end),
-      probes: probes,
-      note: isFound
-        ? "found by bisection: if it changed to and fro, this is one of the changes"
-        : "the answer is the same at the base: if it changed to and fro, that is not seen",
-      command: isFound
-        ? command("show").adding("\(high)").text
-        : command("log").options("object", parameters.all("object"))
-          .options("entity", parameters.all("entity")).text)
+      states: states, from: try store.moment(base), to: try store.moment(end),
+      probes: probes, note: Asking.note(isFound: found != nil, isExact),
+      command: found.map { command("show").adding("\($0)").text }
+        ?? command("log").options("object", parameters.all("object"))
+        .options("entity", parameters.all("entity")).text)
+  }
+
+  /// As many of the states that were asked are told.
+  private static let mostProbes = 100
+
+  private static func note(isFound: Bool, _ isExact: Bool) -> String {
+    switch (isFound, isExact) {
+    case (true, true): "the last change of the object that led to what is so now"
+    case (false, true): "each version of the object was looked at"
+    case (true, false):
+      "found by bisection: if it changed to and fro, this is one of the changes"
+    case (false, false):
+      "the answer is the same at the base: if it changed to and fro, that is not seen"
+    }
+  }
+
+  /// The newest of an object's versions before which the answer was another one; nil if there is
+  /// none.
+  private func newestVersion(
+    _ claim: Claim, in range: Range<Int64>, _ version: StoreVersion,
+    _ differs: (Int64) throws -> Bool
+  ) throws -> Int64? {
+    guard let object = claim.object, !range.isEmpty else { return nil }
+    let history = History(
+      version: version, after: range.lowerBound, through: range.upperBound,
+      condition: .touches(object.id(in: version.snapshot)))
+    var cursor = try history.reversed().makeCursor()
+    while let transaction = try cursor.next() {
+      try cancellation.check()
+      guard transaction.changes.contains(where: claim.mayDecide) else { continue }
+      let before = try readable(
+        transaction.number - 1, in: range.lowerBound..<transaction.number, version)
+      if let before, try differs(before) { return transaction.number }
+    }
+    return nil
+  }
+
+  /// A transaction with which the answer became what it is at the end, if it is another one at the
+  /// beginning.
+  private func bisect(
+    _ range: Range<Int64>, _ version: StoreVersion, _ differs: (Int64) throws -> Bool
+  ) throws -> Int64? {
+    guard !range.isEmpty, try differs(range.lowerBound) else { return nil }
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while high - low > 1 {
+      let middle = try readable(low + (high - low) / 2, in: low..<high, version)
+      guard let middle else { break }
+      if try differs(middle) { low = middle } else { high = middle }
+    }
+    return high
   }
 
   /// The number nearest to `number` whose state is known; nil if there is none between the ends.
@@ -73,13 +123,19 @@ extension Asking {
 
 /// What is asked of each state: whether an object exists and meets a condition, or how many do.
 private struct Claim {
-  private var object: ObjectReference?
+  private(set) var object: ObjectReference?
   private var entity: String
   private var number: EntityNumber
   private var condition: String?
   private var comparison = (word: ">", count: 0)
 
   private static let comparisons = [">=", "<=", "==", "!=", ">", "<", "="]
+
+  /// The properties of the object that the condition looks at; nil if it looks further.
+  private var properties: Set<PropertyNumber>? = []
+
+  /// Whether the versions of one object alone decide.
+  var isOfVersions: Bool { object != nil && properties != nil }
 
   init(_ asking: Asking, _ store: OpenedStore, asOf end: Int64) throws {
     let snapshot = try store.snapshot(at: end)
@@ -95,8 +151,13 @@ private struct Claim {
       if let text = asking.parameters["count"] { try read(text) }
     }
     if let condition, let found = snapshot.schema.entity(numbered: number) {
-      _ = try OptionTexts(over: found, in: snapshot)
+      let read = try OptionTexts(over: found, in: snapshot)
         .condition(condition, of: "where", zone: store.zone, now: store.now)
+      let numbers = read.dependencies.map { dependency in
+        dependency.path.names.count == 1
+          ? dependency.path.names.first.flatMap { found.propertyNumber(named: $0) } : nil
+      }
+      properties = numbers.contains(nil) ? nil : Set(numbers.compactMap { $0 })
     }
   }
 
@@ -112,6 +173,13 @@ private struct Claim {
   func concerns(_ change: Change) -> Bool {
     if let object { return ObjectReference(change.objectID) == object }
     return change.entry.entity == number
+  }
+
+  /// Whether a change of the object can be one with which the answer changes.
+  func mayDecide(_ change: Change) -> Bool {
+    guard concerns(change) else { return false }
+    guard change.kind == .update, let properties else { return true }
+    return change.properties.contains { properties.contains($0.number) }
   }
 
   /// Asks one state.

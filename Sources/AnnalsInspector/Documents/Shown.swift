@@ -66,6 +66,10 @@ package struct ShownDifference: Codable, Sendable, Hashable {
   package var property: String
   package var before: ShownValue?
   package var after: ShownValue?
+  /// Of two texts that are shown from where they begin to differ: how many bytes both lack in
+  /// front, and whether what they lack behind is the same.
+  package var start: Int?
+  package var isWhole: Bool?
   package var edits: ShownEdits?
   /// Whether it is the object's key.
   package var isKey: Bool?

@@ -133,6 +133,8 @@ package struct DensityDocument: Codable, Sendable {
   package var total: Int64
   /// The last is nil for all others, if there are more.
   package var authors: [String?]
+  /// The most active authors by name, at most 500.
+  package var active: [String]
   package var buckets: [Bucket]
   package var command: String
 }

@@ -15,10 +15,14 @@ final class HistorySketch: Sendable {
     var last: Int64
     var earliest: Int64
     var latest: Int64
-    /// The number of transactions by slot of authors.
-    var counts: ContiguousArray<UInt32>
+    /// The number of transactions by author.
+    var counts: ContiguousArray<(author: NameNumber, count: UInt32)> = []
+    /// Those of further authors, where a bin has many.
+    var others: UInt32 = 0
 
-    var total: Int { counts.reduce(0) { $0 + Int($1) } }
+    fileprivate init(_ number: Int64, _ time: Int64) {
+      (first, last, earliest, latest) = (number, number, time, time)
+    }
   }
 
   /// What is known so far.
@@ -28,9 +32,8 @@ final class HistorySketch: Sendable {
     /// All transactions up to here are in the bins.
     fileprivate(set) var covered: Int64 = 0
     fileprivate(set) var bins: ContiguousArray<Bin> = []
-    /// The authors' numbers by slot; nil for none. Those beyond the last slot share it.
-    fileprivate(set) var authors: [NameNumber] = []
-    fileprivate var slots: [NameNumber: Int] = [:]
+    /// How many transactions each author has.
+    fileprivate(set) var authors: [NameNumber: Int] = [:]
     /// How many transactions a bin stands for.
     fileprivate var span: Int64 = 1
     /// How often somebody has gone on with it.
@@ -41,7 +44,8 @@ final class HistorySketch: Sendable {
   /// One request at a time goes on with it.
   private let pen = Locked(())
 
-  static let authorSlots = 24
+  /// As many authors are told apart in a bin.
+  fileprivate static let mostAuthors = 16
   private static let mostBins = 32_768
 
   /// As many requests belong to the first view of a page: they come soon, with what there is.
@@ -80,12 +84,11 @@ extension HistorySketch.Drawing {
     head <= covered ? 1 : Double(covered - base) / Double(max(1, head - base))
   }
 
-  /// A bin for each of some transactions, with this drawing's slots of authors.
+  /// A bin for each of some transactions.
   func exact(
     _ numbers: ClosedRange<Int64>, of version: StoreVersion, _ cancellation: Cancellation
   ) throws -> ContiguousArray<HistorySketch.Bin> {
     var part = HistorySketch.Drawing()
-    (part.authors, part.slots) = (authors, slots)
     part.covered = max(numbers.lowerBound - 1, version.view.base)
     try part.extend(
       through: version, upTo: numbers.upperBound, for: WorkTime(.seconds(5)), cancellation)
@@ -117,25 +120,15 @@ extension HistorySketch.Drawing {
   /// Adds the next transaction.
   private mutating func add(_ record: TransactionRecord) {
     let time = record.timestamp.microseconds
-    let slot = slot(of: record.author)
+    authors[record.author, default: 0] += 1
     if let last = bins.indices.last, record.number - bins[last].first < span {
-      bins[last].add(record.number, time, slot)
+      bins[last].add(record.number, time, record.author)
       return
     }
     if bins.count >= HistorySketch.binLimit { halve() }
-    var bin = HistorySketch.Bin(
-      first: record.number, last: record.number, earliest: time, latest: time, counts: [])
-    bin.add(record.number, time, slot)
+    var bin = HistorySketch.Bin(record.number, time)
+    bin.add(record.number, time, record.author)
     bins.append(bin)
-  }
-
-  private mutating func slot(of author: NameNumber) -> Int {
-    if let known = slots[author] { return known }
-    guard authors.count < HistorySketch.authorSlots else { return HistorySketch.authorSlots }
-    let slot = authors.count
-    authors.append(author)
-    slots[author] = slot
-    return slot
   }
 
   /// Makes one bin of two.
@@ -159,19 +152,28 @@ extension HistorySketch {
 }
 
 extension HistorySketch.Bin {
-  fileprivate mutating func add(_ number: Int64, _ time: Int64, _ slot: Int) {
+  fileprivate mutating func add(_ number: Int64, _ time: Int64, _ author: NameNumber) {
     last = max(last, number)
     earliest = min(earliest, time)
     latest = max(latest, time)
-    while counts.count <= slot { counts.append(0) }
-    counts[slot] += 1
+    add(1, of: author)
   }
 
   fileprivate mutating func add(_ other: HistorySketch.Bin) {
     last = max(last, other.last)
     earliest = min(earliest, other.earliest)
     latest = max(latest, other.latest)
-    while counts.count < other.counts.count { counts.append(0) }
-    for (slot, count) in other.counts.enumerated() { counts[slot] += count }
+    for (author, count) in other.counts { add(count, of: author) }
+    others += other.others
+  }
+
+  private mutating func add(_ count: UInt32, of author: NameNumber) {
+    if let place = counts.firstIndex(where: { $0.author == author }) {
+      counts[place].count += count
+    } else if counts.count < HistorySketch.mostAuthors {
+      counts.append((author, count))
+    } else {
+      others += count
+    }
   }
 }

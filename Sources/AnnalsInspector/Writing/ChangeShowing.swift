@@ -74,6 +74,9 @@ package struct ChangeShowing {
       shown.edits = try self.shown(edits, state())
       return shown
     }
+    if kind == .update, try values.show(difference.before, difference.after, in: &shown) {
+      return shown
+    }
     if kind != .insert { shown.before = try values.shown(difference.before, state) }
     if kind != .delete { shown.after = try values.shown(difference.after, state) }
     return shown

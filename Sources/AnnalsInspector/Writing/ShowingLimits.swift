@@ -20,6 +20,8 @@ package struct ShowingLimits: Sendable {
   package var room = 6 << 20
 
   static let leastText = 8
+  /// As long texts, in bytes, are compared with one another.
+  static let comparedTexts = 1 << 20
   /// So many objects of a list.
   static let listed = 10
 

@@ -65,6 +65,40 @@ package final class ValueShowing {
     return ShownValue(kind, shown, length: Int64(count), isCut: isCut)
   }
 
+  /// Shows what differs between two texts of which one would be cut. Returns false, with nothing
+  /// shown, for other values, and for texts too long to be compared.
+  func show(
+    _ before: Value, _ after: Value, in difference: inout ShownDifference
+  ) throws -> Bool {
+    guard limits.text < ShowingLimits.comparedTexts, room > 0,
+      max(before.textLength, after.textLength) > limits.text,
+      let old = try whole(before), let new = try whole(after),
+      let window = TextWindow(old, new, cut: limits.text)
+    else { return false }
+    func shown(_ value: Value, _ text: String) -> ShownValue {
+      room -= text.utf8.count
+      let kind = ShownValue.Kind(value.tag)
+      return ShownValue(kind, text, length: Int64(value.textLength), isCut: true)
+    }
+    difference.before = shown(before, window.before)
+    difference.after = shown(after, window.after)
+    (difference.start, difference.isWhole) = (window.start, window.isWhole)
+    return true
+  }
+
+  /// All of a text, of a large one as far as the budget allows; nil for other values.
+  private func whole(_ value: Value) throws -> String? {
+    switch value {
+    case .string(let text), .json(let text): return text
+    case .large(let large):
+      guard large.tag.isText, large.length <= min(budget, UInt64(ShowingLimits.comparedTexts))
+      else { return nil }
+      budget -= large.length
+      return try beginning(of: large, large.length)
+    default: return nil
+    }
+  }
+
   private func shown(_ target: ObjectReference, _ state: StateReader) throws -> ShownObject {
     try ShownObject(target, in: state, labelled: limits.hasLabels, cut: limits.name)
   }
@@ -99,6 +133,17 @@ package final class ValueShowing {
     }
     bytes.removeLast(bytes.withUnsafeBytes { HiddenCharacters.incompleteEnd(of: $0) })
     return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Value {
+  /// How many bytes a text has; 0 for other values.
+  fileprivate var textLength: Int {
+    switch self {
+    case .string(let text), .json(let text): text.utf8.count
+    case .large(let large): large.tag.isText ? Int(clamping: large.length) : 0
+    default: 0
+    }
   }
 }
 

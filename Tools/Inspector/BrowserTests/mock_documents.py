@@ -83,7 +83,8 @@ class MockDocuments(MockChanges, MockPictures, MockBytes):
             author = each.get("author")
             bucket["authors"][names.index(author) if author in names else len(names) - 1] += 1
         return {"by": "time" if by_time else "number", "from": start, "to": end, "progress": 1,
-                "total": sum(b["count"] for b in buckets), "authors": names, "buckets": buckets}
+                "total": sum(b["count"] for b in buckets), "authors": names, "active": authors[:500],
+                "buckets": buckets}
 
     def matches(self):
         entity = self.query.get("entity", "")

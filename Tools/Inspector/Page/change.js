@@ -74,7 +74,7 @@ function propertyChange(change, each, number) {
   if (each.edits) return edits(each.edits);
   if (change.kind === "insert") return value(each.after, where("after"));
   if (change.kind === "delete") return h("span", { class: "gone-value" }, value(each.before, where("before")));
-  return difference(each.before, each.after, where);
+  return difference(each.before, each.after, where, each);
 }
 
 function edits(list) {

@@ -43,7 +43,7 @@ export function createFilters() {
   async function show() {
     const { query } = current();
     const entities = (session.overview?.entities ?? []).map((each) => each.name);
-    options(fields.author, "any author", session.authors.filter((each) => each !== null), query.author);
+    options(fields.author, "any author", session.active, query.author);
     options(fields.entity, "any entity", entities, query.entity);
     options(fields.type, "any change", ["insert", "update", "delete"], query.type);
     for (const [name, field] of Object.entries(fields)) {

@@ -12,7 +12,9 @@ export const session = {
   head: 0,
   base: 0,
   size: 0,
+  /** Those with a colour, and up to 500 by name; the most active first. */
   authors: [],
+  active: [],
   /** Zone of the command, in seconds east of UTC. */
   zoneOffset: 0,
   moment: null,
@@ -67,6 +69,7 @@ export async function open() {
 async function countAuthors() {
   const density = await ask("density", { by: "number", buckets: 1 });
   session.authors = density.authors;
+  session.active = density.active;
   if ((density.progress ?? 1) >= 1) return;
   setTimeout(async () => {
     await countAuthors();

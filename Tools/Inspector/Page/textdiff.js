@@ -93,8 +93,17 @@ function shown(script) {
   return script.map(([kind, text]) => (kind === "same" ? text : h(element[kind], { class: kind }, text)));
 }
 
-/** Before → after of one property, as closely as the two values permit. */
-export function difference(before, after, where) {
+/** What was cut off differs, and nobody knows how: differences at the end of what is shown say nothing. */
+function withoutEnd(script) {
+  const last = script.findLastIndex(([kind]) => kind === "same");
+  return script.slice(0, last + 1);
+}
+
+/**
+ * Before → after of one property, as closely as the two values permit. `shows` says how much of two long texts is there:
+ * from where (`start`), and whether all that differs is (`isWhole`).
+ */
+export function difference(before, after, where, shows = {}) {
   if (!before || before.kind === "null") return h("ins", { class: "now value" }, plain(after, where?.("after")));
   if (!after || after.kind === "null") {
     return h("span", { class: "value" }, h("del", { class: "was" }, plain(before, where?.("before"))),
@@ -105,10 +114,13 @@ export function difference(before, after, where) {
     if (lines) return lines;
   }
   if (before.kind === "string" && after.kind === "string") {
-    const script = pieces(before.text, after.text);
     const isCut = before.isCut || after.isCut;
-    if (script && script.some(([kind]) => kind === "same")) {
-      return h("span", { class: "value text" }, shown(script), isCut && h("span", { class: "soft" }, "…"));
+    const all = pieces(before.text, after.text);
+    const script = all && isCut && !shows.isWhole ? withoutEnd(all) : all;
+    if (script?.some(([kind]) => kind === "same")) {
+      const isMarked = script.some(([kind]) => kind !== "same");
+      return h("span", { class: "value text" }, shows.start > 0 && h("span", { class: "soft" }, "… "), shown(script),
+        isCut && h("span", { class: "soft" }, isMarked ? "…" : "… differs further on"));
     }
   }
   return h("span", { class: "value" },
