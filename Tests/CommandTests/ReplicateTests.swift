@@ -226,10 +226,12 @@ import Testing
     let folder = try CommandFolder()
     _ = try await log(folder, "a", 2)
     let state = folder.run("state", "@a").output
+    try folder.write(
+      #"{"changes":[{"op":"insert","entity":"Post","id":"x","set":{"title":"x"}}]}"#, to: "lines")
     for words in [
       ["put", "@a", "Post/1", "title=Fog"], ["delete", "@a", "Post#1"], ["undo", "@a"],
       ["revert", "@a", "2", "--yes"], ["erase", "@a", "Post#1", "--reason", "r", "--yes"],
-      ["index", "@a", "add", "Post", "by", "title"],
+      ["index", "@a", "add", "Post", "by", "title"], ["import", "@a", "@lines"],
     ] {
       let run = folder.run(words)
       #expect(run.status == .couldNotRun && run.errors.contains("a replica of a shared"), "\(run)")
@@ -238,6 +240,23 @@ import Testing
     #expect(folder.run("compact", "@a").status == .done)
     #expect(folder.run("put", "@a", "Post#1", "title=Fog", "--leave-log").status == .done)
     #expect(folder.run("put", "@a", "Post#2", "title=Mist").status == .done)
+  }
+
+  /// A log without records: its origin, and who starts from the snapshot, have no transaction that
+  /// came from it.
+  @Test func `other verbs before the first record`() async throws {
+    let folder = try CommandFolder()
+    #expect(folder.run("put", "@a", "Post/1", "title=Fog", "--new").status == .done)
+    let log = InMemorySharedLog()
+    let origin = try replicate(folder, "a", log) { $0.startsLog = true }
+    #expect(origin.status == .done, "\(origin)")
+    #expect(try replicate(folder, "b", log).status == .done)
+    for name in ["@a", "@b"] {
+      let run = folder.run("put", name, "Post/1", "title=Mist")
+      #expect(run.status == .couldNotRun && run.errors.contains("a replica of a shared"), "\(run)")
+    }
+    #expect(folder.run("put", "@b", "Post/1", "title=Mist", "--leave-log").status == .done)
+    #expect(folder.run("put", "@b", "Post/1", "title=Haze").status == .done)
   }
 
   @Test func `drafts that wait`() async throws {

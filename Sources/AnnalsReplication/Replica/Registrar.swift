@@ -18,7 +18,13 @@ struct Registrar: Sendable {
 
   private static let fromSnapshot = "from a snapshot"
 
-  private var side: SideText { SideText(fileSystem: fileSystem, file: path, suffix: ".replica") }
+  private var side: SideText {
+    SideText(fileSystem: fileSystem, file: path, suffix: Registrar.suffix)
+  }
+  private static let suffix = ".replica"
+
+  /// The path of the small file beside that of a replica.
+  static func sidePath(of path: String) -> String { path + suffix }
 
   /// Which replica the file is; makes it one of its own if that is not known.
   func id() throws -> UUID {

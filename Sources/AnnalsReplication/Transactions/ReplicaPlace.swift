@@ -18,12 +18,6 @@ struct ReplicaPlace: Hashable, Sendable {
   }
 }
 
-extension Store {
-  /// Whether the newest transaction came from a shared log, so that one that does not would part
-  /// the file from it. Throws as reading history does.
-  package func isReplica() throws(AnnalsError) -> Bool { try version.newestPlace() != nil }
-}
-
 extension StoreVersion {
   /// Where the log has the transaction with this number; nil if that did not come from a log, or is
   /// not in the file any more.

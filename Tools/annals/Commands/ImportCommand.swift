@@ -60,6 +60,7 @@ struct ImportCommand: FileCommand {
     let input = try source(path, "a file of JSON Lines", console)
     // A new store gets its name when all lines are in it.
     let new = try NewStore.unlessTaken(file)
+    if new == nil { try console.refuseReplica(at: file) }
     var options = StoreOptions.deferred
     // Called on this thread. A schema may add what is computed for all objects of the store.
     nonisolated(unsafe) let objects = ProgressBar(console, noun: "object")

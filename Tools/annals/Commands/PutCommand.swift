@@ -1,6 +1,7 @@
 import Annals
 import AnnalsExchange
 import AnnalsInspector
+import AnnalsReplication
 import ArgumentParser
 
 struct PutCommand: FileCommand {
@@ -73,6 +74,7 @@ struct PutCommand: FileCommand {
       store.discardIfUnused()
       throw error
     }
+    if leaveLog { try store.leaveLog() }
     try store.close()
     console.report(store.schema, besides: schema)
     if token == before {

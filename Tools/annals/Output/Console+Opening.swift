@@ -36,6 +36,16 @@ extension Console {
         + "replica. annals put --leave-log writes all the same, and makes it a store of its own")
   }
 
+  /// Refuses a file that is a replica of a shared log; one that cannot be read is left to whoever
+  /// opens it next.
+  func refuseReplica(at path: String) throws {
+    var options = StoreOptions.readOnly
+    options.holdsValues = false
+    guard let opened = try? Store(path: path, options: options, environment: store) else { return }
+    defer { try? opened.close() }
+    try refuseReplica(opened, path)
+  }
+
   /// Opens an existing store for writing, or for reading without values.
   func open(_ path: String, forWriting: Bool) throws -> Store {
     try forWriting ? openForWriting(path) : openForReading(path, holdingValues: false)
