@@ -28,6 +28,14 @@ import Testing
     #expect(window.before.utf8.count == 320 && window.after.utf8.count == 320)
   }
 
+  /// Two characters with the same last byte differ whole.
+  @Test(arguments: 0..<130) func aCharacterThatDiffersIsShownOrLeftOut(_ count: Int) throws {
+    let before = "\u{E9}"
+    let after = String(repeating: "y", count: count) + "\u{129}"
+    let window = try #require(TextWindow(before, after, cut: 0))
+    #expect(window.isWhole == (window.after == after))
+  }
+
   /// Of any two texts: what is shown and what is left out make up both, and characters stay whole.
   @Test func theShownAndTheLeftOutMakeUpBoth() throws {
     var random = SeededRandom(seed: 5)

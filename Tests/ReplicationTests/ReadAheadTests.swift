@@ -43,21 +43,23 @@ import Testing
     try await world.expectEqual()
   }
 
-  /// What was read ahead is of no use once the file has gone another way: here by another process
-  /// that has it open, too.
+  /// What was read ahead is of no use once the file is further: here since another process that has
+  /// it open, too, has caught up.
   @Test func whatWasReadAheadIsLeftWhereTheFileIsFurther() async throws {
     let world = try await ReadAheadTests.world(notes: 9)
     let link = Link(world.log)
     let here = try await world.open(1, ReadAheadTests.pagesOfFour, over: link)
-    world.replicas.append(here)
-    for number in 9..<30 {
+    let there = try await world.open(1, ReadAheadTests.pagesOfFour)
+    let start = world.log.contents.last + 1
+    for number in 9..<18 {
       try await world.replicas[0].write { tx in _ = try tx.insert(Note(title: "\(number)")) }
     }
-    let there = try await world.open(1, ReadAheadTests.pagesOfFour)
-    async let other = there.catchUp()
+    try await there.catchUp()
+    link.pages.withLock { $0.starts = [] }
     try await here.catchUp()
-    _ = try await other
-    world.replicas.append(there)
+    #expect(link.pages.withLock { $0.starts } == [start, start + 4, start + 9])
+    #expect(here.status.sequence == start + 8)
+    world.replicas += [here, there]
     try await world.expectEqual()
   }
 }

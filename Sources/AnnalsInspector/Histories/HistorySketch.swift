@@ -7,7 +7,7 @@ import AnnalsStorage
 /// space.
 ///
 /// It is drawn a piece at a time, as long as somebody asks for it. Each bin stands for a run of
-/// transactions, of one as long as there are few. Memory: 5 MB at most.
+/// transactions, of one as long as there are few. Memory: 8 MB at most, and each author's count.
 final class HistorySketch: Sendable {
   /// A run of consecutive transactions.
   struct Bin {

@@ -1,3 +1,5 @@
+import AnnalsModel
+
 /// What is around the differences of two texts of which one is too long to be shown whole.
 struct TextWindow: Hashable {
   let before: String
@@ -45,8 +47,6 @@ struct TextWindow: Hashable {
 
   /// The place or, within a character, that of its first byte.
   private static func boundary(_ place: Int, in bytes: [UInt8]) -> Int {
-    var place = place
-    while place > 0, place < bytes.count, UTF8.isContinuation(bytes[place]) { place -= 1 }
-    return place
+    bytes[..<place].withUnsafeBytes { place - HiddenCharacters.incompleteEnd(of: $0) }
   }
 }
