@@ -39,11 +39,37 @@ extension JetStreamLog {
     return stream
   }
 
+  /// Asks for a turn on the subject of the stream's announcements; see `SharedLog`. A log that was
+  /// made without them has none.
+  public func ask(for turn: TurnRequest) {
+    guard let subject = inside.withLock({ $0.noticeSubject }) else { return }
+    connection.tell(subject, headers: [(NATSMessage.turnKey, "\(turn)")])
+  }
+
+  /// What is asked for; see `SharedLog`.
+  public func turnRequests() -> AsyncStream<TurnRequest> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: TurnRequest.self, bufferingPolicy: .bufferingNewest(16))
+    let number = inside.withLock { inside in
+      defer { inside.nextListener += 1 }
+      inside.askers[inside.nextListener] = continuation
+      return inside.nextListener
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.inside.withLock { _ = $0.askers.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
   /// Takes what happened to the connection.
   func take(_ event: NATSConnection.Event) {
     switch event {
     case .notice(let message):
       if let sequence = message.sequence { announce(sequence, isCertain: false) }
+      if let request = message.turn.flatMap({ TurnRequest($0) }) {
+        let askers = inside.withLock { $0.askers }
+        for asker in askers.values { asker.yield(request) }
+      }
     case .connected:
       Task { [weak self] in await self?.look() }
     }
@@ -75,7 +101,7 @@ extension JetStreamLog {
       inside.poll = Task { [weak self] in
         while !Task.isCancelled {
           await self?.look()
-          guard let hasNotices = self?.inside.withLock({ $0.hasNotices }) else { return }
+          guard let hasNotices = self?.inside.withLock({ $0.noticeSubject != nil }) else { return }
           let pause = hasNotices ? interval : min(interval, .seconds(1))
           guard (try? await Task.sleep(for: pause)) != nil else { return }
         }

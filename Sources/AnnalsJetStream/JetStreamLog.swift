@@ -28,7 +28,8 @@ public final class JetStreamLog: SharedLog {
     /// The connection on which the last append ended cleanly.
     var trusted: UInt64 = 0
     var recordSubject: String
-    var hasNotices = false
+    /// Where the stream announces what it took; nil if it does not.
+    var noticeSubject: String?
     var longestRecord = JetStreamLog.usualMessage - JetStreamLog.headerRoom
     var longestPiece = JetStreamLog.usualMessage - JetStreamLog.headerRoom
     /// A consumer that a page was read from, for the next one.
@@ -36,6 +37,7 @@ public final class JetStreamLog: SharedLog {
     /// From when on consumers are tried again, after one has failed.
     var readersFrom = ContinuousClock.now
     var listeners: [Int: Listener] = [:]
+    var askers: [Int: AsyncStream<TurnRequest>.Continuation] = [:]
     var nextListener = 0
     var poll: Task<Void, Never>?
   }
@@ -104,15 +106,17 @@ public final class JetStreamLog: SharedLog {
   /// `.unavailable`. May be called twice.
   public func close() {
     connection.close()
-    let (listeners, poll) = inside.withLock { inside in
+    let (listeners, askers, poll) = inside.withLock { inside in
       defer {
         inside.listeners = [:]
+        inside.askers = [:]
         inside.poll = nil
       }
-      return (inside.listeners, inside.poll)
+      return (inside.listeners, inside.askers, inside.poll)
     }
     poll?.cancel()
     for listener in listeners.values { listener.continuation.finish() }
+    for asker in askers.values { asker.finish() }
   }
 
   /// The most bytes of one record: what the server and the stream take, less the headers.
@@ -155,7 +159,7 @@ public final class JetStreamLog: SharedLog {
     inside.withLock { inside in
       inside.verified = generation
       inside.recordSubject = subject
-      inside.hasNotices = records.notices != nil
+      inside.noticeSubject = records.notices
       inside.longestRecord =
         min(message, records.longestMessage ?? message) - JetStreamLog.headerRoom
       inside.longestPiece =

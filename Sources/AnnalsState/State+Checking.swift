@@ -37,21 +37,22 @@ extension State {
   /// which rows live.
   ///
   /// Rows never given, and properties that one of them does not know and the other has no values
-  /// of, make no difference.
+  /// of, make no difference. Large values of one file are compared by their numbers, those of two
+  /// by kind, length and crc32.
   package static func firstDifference(
-    _ a: State, _ b: State
+    _ a: State, _ b: State, areOfOneFile: Bool = true
   ) throws(StateFault) -> StateMismatch? {
     let entities = Set(a.tables.map(\.number)).union(b.tables.map(\.number)).sorted()
     for entity in entities {
       let difference = try firstDifference(
-        entity, a.findTable(entity), b.findTable(entity))
+        entity, a.findTable(entity), b.findTable(entity), areOfOneFile: areOfOneFile)
       if let difference { return difference }
     }
     return nil
   }
 
   private static func firstDifference(
-    _ entity: EntityNumber, _ a: Table?, _ b: Table?
+    _ entity: EntityNumber, _ a: Table?, _ b: Table?, areOfOneFile: Bool
   ) throws(StateFault) -> StateMismatch? {
     var rowsA = RowCursor(a)
     var rowsB = RowCursor(b)
@@ -80,8 +81,10 @@ extension State {
         let foundA = try locate(groupA, row, column: columnA)
         let foundB = try locate(groupB, row, column: columnB)
         if let owner = foundA.owner, owner === foundB.owner { continue }
-        let isEqual = ValueCell.areEqual(
-          foundA.cell, in: foundA.arena, foundB.cell, in: foundB.arena)
+        let isEqual =
+          ValueCell.areEqual(foundA.cell, in: foundA.arena, foundB.cell, in: foundB.arena)
+          || !areOfOneFile && foundA.cell.isLarge && foundB.cell.isLarge
+            && foundA.cell.value(in: foundA.arena) == foundB.cell.value(in: foundB.arena)
         foundA.keepAlive()
         foundB.keepAlive()
         if !isEqual { return .value(entity: entity, row: row, property: property) }

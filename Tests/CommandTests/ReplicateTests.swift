@@ -99,7 +99,8 @@ import Testing
       ["replicate", "f", "--deadline", "0"], ["replicate", "f", "--keep", "5"],
       ["replicate", "f", "--snapshots", "0"], ["replicate", "status", "f", "--snapshots", "5"],
       ["replicate", "f", "--snapshots", "9", "--keep", "long"],
-      ["replicate", "f", "--nkey", "U"],
+      ["replicate", "f", "--nkey", "U"], ["replicate", "forget", "f", "--lease", "1d"],
+      ["replicate", "f", "--lease", "long"], ["replicate", "forget", "f"],
     ] {
       #expect(folder.run(words).status == .usage, "\(words)")
     }
@@ -151,8 +152,8 @@ import Testing
     #expect(
       held.output.contains("the log is not trimmed further: replica writer, which has record 0;"))
     let text = try status(folder, "b", log).output
-    #expect(text.contains("\nreplicas  keeper: record 9, seen "), "\(text)")
-    #expect(text.contains("\n          writer: record 0, 9 behind, seen "), "\(text)")
+    #expect(text.contains(/\nreplicas {2}[0-9A-F]{8} keeper: record 9, seen\s/), "\(text)")
+    #expect(text.contains(/\n {10}[0-9A-F]{8} writer: record 0, 9 behind, seen\s/), "\(text)")
     #expect(text.contains("\nheld by   replica writer, which has record 0\n"), "\(text)")
     let again = try await Replica.open(
       path: folder.file("a"), schema: Schema(), log: log, options: options(follows: false),
@@ -192,7 +193,7 @@ import Testing
     #expect(run.status == .foundProblems && run.errors.hasPrefix("annals: @b: "), "\(run)")
     let state = try status(folder, "b", other)
     #expect(state.status == .foundProblems)
-    #expect(state.output.contains("problem   the log has another record 5 than the file"))
+    #expect(state.output.contains("problem   the log is of another store, "), "\(state)")
   }
 
   /// The log was restored from before what a file has, and others have written since.
@@ -240,6 +241,36 @@ import Testing
     #expect(folder.run("compact", "@a").status == .done)
     #expect(folder.run("put", "@a", "Post#1", "title=Fog", "--leave-log").status == .done)
     #expect(folder.run("put", "@a", "Post#2", "title=Mist").status == .done)
+  }
+
+  @Test func `the log of another store`() async throws {
+    let folder = try CommandFolder()
+    _ = try await log(folder, "a", 2)
+    let other = try await log(folder, "b", 1)
+    let status = try status(folder, "a", other)
+    #expect(status.status == .foundProblems)
+    #expect(status.output.contains("\nproblem   the log is of another store, "), "\(status)")
+    let run = try replicate(folder, "a", other) { $0.startsLog = true }
+    #expect(run.status == .foundProblems && run.errors.contains("transactions of store"), "\(run)")
+    #expect(try self.status(folder, "b", other).status == .done)
+  }
+
+  @Test func `two replicas are compared`() async throws {
+    let folder = try CommandFolder()
+    let log = try await log(folder, "a", 2)
+    #expect(try replicate(folder, "b", log).status == .done)
+    let same = folder.run("verify", "@a", "--against", "@b")
+    #expect(same.status == .done, "\(same)")
+    #expect(
+      same.output.contains(/no problems: 3 transactions, .*; the same as .* up to transaction 3\n/),
+      "\(same)")
+    #expect(folder.run("put", "@b", "Post#1", "title=Fog", "--leave-log").status == .done)
+    #expect(folder.run("put", "@a", "Post#1", "title=Mist", "--leave-log").status == .done)
+    let parted = folder.run("verify", "@a", "--against", "@b")
+    #expect(parted.status == .foundProblems)
+    #expect(parted.output.contains("error: transaction 4 differs: "), "\(parted)")
+    #expect(parted.output.hasSuffix("1 error, 0 warnings; 4 transactions\n"), "\(parted)")
+    #expect(folder.run("verify", "@a", "--against", "@none").status == .couldNotRun)
   }
 
   /// A log without records: its origin, and who starts from the snapshot, have no transaction that

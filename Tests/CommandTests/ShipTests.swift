@@ -84,6 +84,13 @@ import Testing
       folder.run("restore", "@f", "@x.annals").errors
         == "annals: nothing was shipped to @f yet; check the path.\n")
     folder.run("ship", "@p.annals", "@f")
+    // Nothing was recorded then, and an empty store is nothing that was.
+    let early = folder.run("restore", "@f", "@early.annals", "--at", "1999-01-01")
+    #expect(early.status == .couldNotRun, "\(early)")
+    #expect(
+      early.errors.hasPrefix("annals: nothing was recorded up to 1999-01-01; the first "),
+      "\(early)")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("early.annals")))
     put(folder, "two")
     folder.run("ship", "@p.annals", "@f")
     put(folder, "three")

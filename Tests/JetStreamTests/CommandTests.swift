@@ -92,6 +92,36 @@ import Testing
     #expect(away.status == 2 && away.errors.hasPrefix("annals: the log: "), "\(away)")
     #expect(!FileManager.default.fileExists(atPath: file))
   }
+
+  @Test func forgetsAReplica() async throws {
+    let server = try NATSServer()
+    try await server.start()
+    let file = server.folder.appending(path: "f").path
+    let log = "\(server.url)/books"
+    #expect(try Run(["replicate", file, "--create", "--once"], log: log).end() == (0, ""))
+    let shared = try await JetStreamLog.connect(server.options())
+    let id = try #require(try await shared.registeredReplicas().first?.id.uuidString)
+    let wrong = try Run(["replicate", "forget", "F00"], log: log).end()
+    #expect(wrong.status == 2 && wrong.errors.contains("no replica is registered as F00;"))
+    #expect(wrong.errors.contains(id.prefix(8)))
+    let status = try Run(["replicate", "status", file], log: log)
+    #expect(status.line(with: "replicas  \(id.prefix(8)) ") != nil)
+    #expect(status.end() == (0, ""))
+    let few = String(id.prefix(6)).lowercased()
+    #expect(try Run(["replicate", "forget", few], log: log).end() == (0, ""))
+    #expect(try await shared.registeredReplicas().isEmpty)
+    // It registers for as long as it says.
+    let once = ["replicate", file, "--once", "--lease"]
+    #expect(try Run(once + ["0"], log: log).end() == (0, ""))
+    #expect(try await shared.registeredReplicas().isEmpty)
+    #expect(try Run(once + ["12h"], log: log).end() == (0, ""))
+    #expect(try await shared.registeredReplicas().map(\.lease) == [12 * 3_600])
+    // Without the log, what is known of the file.
+    server.kill()
+    let away = try Run(["replicate", "status", file, "--deadline", "1"], log: log)
+    #expect(away.line(with: "problem")?.hasPrefix("problem   the log cannot be asked: ") == true)
+    #expect(away.end() == (2, ""))
+  }
 }
 
 #endif

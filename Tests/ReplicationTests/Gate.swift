@@ -133,6 +133,10 @@ final class Gate: SharedLog {
 
   func growth(after sequence: UInt64) -> AsyncStream<UInt64> { log.growth(after: sequence) }
 
+  func ask(for turn: TurnRequest) { log.ask(for: turn) }
+
+  func turnRequests() -> AsyncStream<TurnRequest> { log.turnRequests() }
+
   func put(_ piece: [UInt8], at index: Int, of object: String) async throws(SharedLogError) {
     try await log.put(piece, at: index, of: object)
   }

@@ -108,15 +108,15 @@ import Testing
     try await other.openAll()
     try await other.replicas[0].close()
     let error = await replicationError { _ = try await other.open(0, over: one.log) }
-    #expect(error?.code == .branched && error?.lastShared == 0)
+    #expect(error?.code == .otherStore)
     try await insert("a", into: one.replicas[0])
     let later = await replicationError { _ = try await other.open(0, over: one.log) }
     #expect(later?.code == .otherStore)
-    // One that has come less far finds it out by the next record.
+    // So it is for one that is no replica.
     let third = ReplicaWorld(1, seed: 2_000)
     try insertDirectly([], at: third.places[0])
     let found = await replicationError { _ = try await third.open(0, over: one.log) }
-    #expect(found?.code == .notAReplica)
+    #expect(found?.code == .otherStore)
     let records = one.log.contents.records
     let transaction = try PortableTransaction(decoding: Array(records[1].bytes.dropFirst()))
     let store = other.replicas[0].store
@@ -130,7 +130,13 @@ import Testing
     let world = ReplicaWorld(1)
     try await world.openAll()
     try await world.replicas[0].close()
-    try insertDirectly(["own"], at: world.places[0])
+    // Not without being told.
+    let refusal = #expect(throws: AnnalsError.self) {
+      try insertDirectly(["own"], at: world.places[0])
+    }
+    #expect(refusal?.code == .readOnly && refusal?.message.contains("is a replica") == true)
+    try await world.open(0).close()
+    try insertDirectly(["own"], at: world.places[0], leavesSharedLog: true)
     #expect(await replicationError { _ = try await world.open(0) }?.code == .notAReplica)
     let kept = try Store(world.places[0], records: Folder.self, Note.self)
     #expect(try kept.snapshot().count(of: Note.self) == 1)

@@ -109,6 +109,8 @@ func expectEqualStores(
     }
     #expect(try store.version.unfinishedErasures().isEmpty, comment)
     #expect(problems.isEmpty, "\(problems) \(comment ?? "")")
+    let differences = try first.verify(against: store).filter { $0.severity != .note }
+    #expect(differences.isEmpty, "\(differences) \(comment ?? "")")
   }
   for number in base...head {
     let states = try stores.map { try stateText($0, at: number) }
@@ -178,8 +180,12 @@ func replicationError(
 
 /// Inserts notes into an ordinary store, which is then closed. Returns its last position.
 @discardableResult
-func insertDirectly(_ titles: [String], at place: StoreLocation) throws -> Token {
-  let store = try Store(place, records: Folder.self, Note.self)
+func insertDirectly(
+  _ titles: [String], at place: StoreLocation, leavesSharedLog: Bool = false
+) throws -> Token {
+  var options = StoreOptions()
+  options.leavesSharedLog = leavesSharedLog
+  let store = try Store(place, records: Folder.self, Note.self, options: options)
   for title in titles {
     try store.write(author: "early") { tx in _ = try tx.insert(Note(title: title)) }
   }

@@ -50,7 +50,7 @@ import Testing
     let error = await replicationError {
       _ = try await stranger.open(0, options, over: world.log)
     }
-    #expect(error?.code == .notAReplica)
+    #expect(error?.code == .otherStore)
   }
 
   @Test func aSnapshotThatIsDamagedIsRefused() async throws {

@@ -35,6 +35,20 @@ extension Store {
     return findings
   }
 
+  /// Compares the store with another file of it, a replica or a copy: every transaction that both
+  /// have, with all that it says, and the states at the first and the last number that both have.
+  ///
+  /// A file that goes on where the other one ends, or begins later, is no fault; a value that one
+  /// file has erased and the other one has is a warning. What is a file's own makes no difference:
+  /// consumers, retention, what was compacted. The bytes of both files are checked as they are
+  /// read; `verify()` checks them all. The same as `annals verify --against`.
+  ///
+  /// Returns the findings; nothing, or notes only, if the two are the same as far as they go. Reads
+  /// the history of both. Throws if one cannot be read.
+  public func verify(against other: Store) throws(AnnalsError) -> [StoreFinding] {
+    try HistoryComparison(version, other.version, named: ("this file", "the other one")).findings
+  }
+
   /// The logical half of `verify`. As `StoreVersion.verifyHistory()`.
   package func verifyHistory() throws(AnnalsError) -> [StoreFinding] {
     try version.verifyHistory()

@@ -96,6 +96,7 @@ extension StoreWriter {
     _ draft: inout Draft, if preconditions: Preconditions, _ pending: PendingLargeValues
   ) throws -> CommitResult {
     try requireOwnOrder()
+    try requireNoSharedLog()
     var changes = try pass(&draft, if: preconditions, pending)
     if changes.hasContent { try append(&changes, of: &draft) } else { drop(&changes, pending) }
     let newest = head.newestPosition

@@ -50,6 +50,22 @@ extension StoreWriter {
         + "recorded. Write by `replica.write`; an editing context is saved by `replica.save`")
   }
 
+  /// Throws `.readOnly` if the newest transaction came from a shared log, which another one would
+  /// part the file from, unless the options say so. Looks once, for the holder of the lock.
+  func requireNoSharedLog() throws(AnnalsError) {
+    if isOwnOrderKnown || options.leavesSharedLog { return }
+    // Where it cannot be read, the file may still be written to.
+    let version = newest
+    if (try? version.sharedLogPlace(of: version.head.number)) != nil {
+      throw AnnalsError(
+        .readOnly,
+        "\(log.path) is a replica: its newest transaction came from a shared log, and another one "
+          + "would part it from that; nothing was recorded. Open it as a replica; or set "
+          + "`leavesSharedLog`, and it is a store of its own")
+    }
+    isOwnOrderKnown = true
+  }
+
   /// Runs the closure on a draft of the newest state and passes it through the stages, for the
   /// holder of the turn. Returns the transaction, or nil if there is nothing to record. Writes
   /// nothing to the file: new large values are in memory.

@@ -45,6 +45,8 @@ package final class StoreWriter: @unchecked Sendable {
   /// Whether the log has advanced and the state could not follow: then reload.
   @exclusivity(unchecked) var isStale = false
   @exclusivity(unchecked) var isFileLocked = false
+  /// Whether the newest transaction was found not to come from a shared log.
+  @exclusivity(unchecked) var isOwnOrderKnown = false
   /// When the turn began in which the file lock is held. The turn of closely following commits,
   /// with nobody else's in between, goes on though the lock is released after each.
   @exclusivity(unchecked) var lockedSince = ContinuousClock.now

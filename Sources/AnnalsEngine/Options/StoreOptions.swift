@@ -57,6 +57,10 @@ public struct StoreOptions: Sendable {
   public var isReadOnly = false
   /// Whether a store with damage may be read up to the damage. For reading only.
   public var readsUpToDamage = false
+  /// Whether a file whose newest transaction came from a log that replicas share may be written to
+  /// all the same. That parts it from the log: it is a store of its own from then on, and no
+  /// replica opens it again. If not, writes throw `.readOnly`.
+  public var leavesSharedLog = false
   /// How long a write waits for another process to release the lock before it throws `.busy`; 10
   /// seconds if not set.
   public var lockTimeout: Duration = .seconds(10)

@@ -1,4 +1,5 @@
 import Annals
+import AnnalsEngine
 import AnnalsInspection
 import AnnalsStorage
 
@@ -88,6 +89,31 @@ package struct Verifying {
     document.isSound = document.errors == 0
     document.transactions = transactions
     document.stage = "done"
+  }
+
+  /// Compares the history with that of another file of the store, as far as both have it. Reads the
+  /// history of both. Returns the last number at which they were compared; nil if there is none.
+  ///
+  /// - Throws: `AnnalsError` if one of them cannot be opened or read, and what `report` throws.
+  package mutating func compare(
+    with other: String, in environment: StoreEnvironment = .system,
+    _ report: (FindingsDocument.Entry) throws -> Void
+  ) throws -> Int64? {
+    var options = StoreOptions.readOnly
+    options.holdsValues = false
+    let store = try Store(path: path, options: options, environment: environment)
+    defer { try? store.close() }
+    let second = try Store(path: other, options: options, environment: environment)
+    defer { try? second.close() }
+    let comparison = try HistoryComparison(
+      store.version, second.version, named: (shownPath, other))
+    for finding in comparison.findings {
+      if finding.severity == .error { document.errors += 1 }
+      if finding.severity == .warning { document.warnings += 1 }
+      try report(
+        FindingsDocument.Entry(severity: "\(finding.severity)", message: finding.message))
+    }
+    return comparison.numbers?.upperBound
   }
 }
 

@@ -106,9 +106,11 @@ extension NATSConnection {
   }
 
   /// Sends a message to which nobody answers; it may be lost.
-  func tell(_ subject: String, _ bytes: [UInt8] = []) {
+  func tell(
+    _ subject: String, _ bytes: [UInt8] = [], headers: [(key: String, value: String)] = []
+  ) {
     guard state.isConnected else { return }
-    queue.async { _ = self.publish(subject, nil, bytes, []) }
+    queue.async { _ = self.publish(subject, nil, bytes, headers) }
   }
 
   private final class Gathering<Value>: Sendable {

@@ -202,7 +202,7 @@ final class NATSConnection: Sendable {
       let text = NATSConnection.text(of: status)
       pointers.destroy()
       content.withLock { $0.reason = text }
-      return .failure(.notSent(text))
+      return .failure(status == NATS_CONNECTION_AUTH_FAILED ? .denied(text) : .notSent(text))
     }
     // The answers to all requests come here, and are taken away at once.
     natsSubscription_SetPendingLimits(pointers.inbox, -1, -1)

@@ -10,6 +10,8 @@ struct NATSMessage: Sendable {
   var id: String?
   /// The sequence in the stream that delivers or announces it.
   var sequence: UInt64?
+  /// What a replica asks the others for, in the words of `TurnRequest`.
+  var turn: String?
   /// The status, for messages that say how a request went: 404, 408, 409, 503.
   var status: Int?
 
@@ -18,6 +20,9 @@ struct NATSMessage: Sendable {
 }
 
 extension NATSMessage {
+  /// The header that asks for a turn.
+  static let turnKey = "Annals-Turn"
+
   /// Copies a message of the C library.
   init(_ message: OpaquePointer) {
     let count = Int(natsMsg_GetDataLength(message))
@@ -29,6 +34,7 @@ extension NATSMessage {
     if bytes.isEmpty {
       status = NATSMessage.header("Status", of: message).flatMap { Int($0) }
       sequence = NATSMessage.header("Nats-Sequence", of: message).flatMap { UInt64($0) }
+      turn = NATSMessage.header(NATSMessage.turnKey, of: message)
     }
     if sequence == nil, let reply = natsMsg_GetReply(message) {
       sequence = NATSMessage.sequence(inReply: reply)
@@ -69,6 +75,8 @@ enum NATSFailure: Error, Hashable, Sendable {
   case notSent(String)
   /// It may have arrived.
   case noAnswer(String)
+  /// The server does not know who is connecting.
+  case denied(String)
   /// It has more bytes than the server takes.
   case tooLong
 }

@@ -57,6 +57,7 @@ extension NATSFailure {
   var ofReading: SharedLogError {
     switch self {
     case .notSent(let text), .noAnswer(let text): .unavailable(text)
+    case .denied(let text): .refused(text)
     case .tooLong: .refused("the request is longer than the server takes")
     }
   }
@@ -65,6 +66,7 @@ extension NATSFailure {
   func ofWriting(_ limit: Int) -> SharedLogError {
     switch self {
     case .notSent(let text): .unavailable(text)
+    case .denied(let text): .refused(text)
     case .noAnswer(let text): .unknownOutcome(text)
     case .tooLong: .tooLong(limit: limit)
     }

@@ -1,3 +1,5 @@
+import AnnalsModel
+
 /// What a replica throws about the shared log and its own place in it. What the store itself
 /// refuses is an `AnnalsError`, as ever.
 ///
@@ -77,6 +79,15 @@ public struct ReplicationError: Error, Sendable {
   package var isLasting: Bool {
     let passing: [Code] = [.unavailable, .outcomeUnknown, .contended, .notInFile]
     return !passing.contains(code)
+  }
+}
+
+extension ReplicationError {
+  /// The error of a log of another store than the file's.
+  static func otherStore(_ theirs: RawUUID, _ own: RawUUID) -> ReplicationError {
+    ReplicationError(
+      .otherStore,
+      "the log has transactions of store \(theirs), and this is store \(own); nothing was changed")
   }
 }
 

@@ -38,6 +38,7 @@ public final class InMemorySharedLog: SharedLog {
     var dice: SplitMix64
     var isReachable = true
     var listeners: [Int: AsyncStream<UInt64>.Continuation] = [:]
+    var askers: [Int: AsyncStream<TurnRequest>.Continuation] = [:]
     var nextListener = 0
   }
 
@@ -116,6 +117,29 @@ public final class InMemorySharedLog: SharedLog {
     }
     continuation.onTermination = { [weak self] _ in
       self?.inside.withLock { _ = $0.listeners.removeValue(forKey: number) }
+    }
+    return stream
+  }
+
+  /// Asks for a turn; see `SharedLog`.
+  public func ask(for turn: TurnRequest) {
+    inside.withLock { inside in
+      guard inside.isReachable else { return }
+      for listener in inside.askers.values { listener.yield(turn) }
+    }
+  }
+
+  /// What is asked for; see `SharedLog`.
+  public func turnRequests() -> AsyncStream<TurnRequest> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: TurnRequest.self, bufferingPolicy: .bufferingNewest(16))
+    let number = inside.withLock { inside in
+      defer { inside.nextListener += 1 }
+      inside.askers[inside.nextListener] = continuation
+      return inside.nextListener
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.inside.withLock { _ = $0.askers.removeValue(forKey: number) }
     }
     return stream
   }

@@ -66,6 +66,15 @@ public protocol SharedLog: Sendable {
   /// it is cancelled; a conformer that loses its connection goes on when it has it again.
   func growth(after sequence: UInt64) -> AsyncStream<UInt64>
 
+  /// Tells whoever else uses the log that the caller was too slow several times, and asks them to
+  /// append nothing for a while. It may be lost, and binds nobody. Returns at once. A log without
+  /// a way to do so does nothing.
+  func ask(for turn: TurnRequest)
+
+  /// What others have asked for, and perhaps the caller. Ends when the task that reads it is
+  /// cancelled, or at once.
+  func turnRequests() -> AsyncStream<TurnRequest>
+
   /// Stores a piece of an object, at its place among the pieces, from 0. Pieces have the length
   /// that the object says, but for the last. A piece that is put again is replaced.
   ///

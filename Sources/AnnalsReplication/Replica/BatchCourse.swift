@@ -10,6 +10,8 @@ struct BatchCourse: Sendable {
   private(set) var place: ReplicaPlace
   /// Whether the log was asked.
   var wasAsked = false
+  /// When it was last asked.
+  var asked = ContinuousClock.now
   /// Whether the log may have what is left, or may yet get it: it stays the same.
   var isDoubtful = false
   private let store: Store

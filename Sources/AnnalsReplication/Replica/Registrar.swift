@@ -75,6 +75,26 @@ struct Registrar: Sendable {
   }
 }
 
+extension SharedLog {
+  /// Removes the registration of a replica that is gone for good, so that the log is not kept for
+  /// it any longer. One that is not gone registers again within `ReplicaOptions.upkeep`, and takes
+  /// a snapshot if the log was trimmed beyond what it needs meanwhile. Does nothing if there is
+  /// none.
+  ///
+  /// Throws as `remove(object:)`.
+  public func unregister(replica id: UUID) async throws(SharedLogError) {
+    try await remove(object: ReplicaRegistration.objectName(of: id))
+  }
+
+  /// The replicas that are registered in the log, by their names. Registrations of a later version
+  /// are left out. Some round trips, as for `objects(beginning:)`, and throws as that.
+  public func registeredReplicas() async throws(SharedLogError) -> [ReplicaRegistration] {
+    try await objects(beginning: ReplicaRegistration.prefix)
+      .compactMap { ReplicaRegistration($0) }
+      .sorted { ($0.name, $0.id.uuidString) < ($1.name, $1.id.uuidString) }
+  }
+}
+
 extension PatientLog {
   /// The registrations in the log, by their ids. Throws `.newerVersion` if one cannot be read: what
   /// it needs is not known.

@@ -41,6 +41,7 @@ extension Replica {
   private func lead(_ own: Submission) async {
     while !own.isEnded {
       for _ in 0..<Replica.mostYields where !queue.isGathered { await Task.yield() }
+      await giveWay()
       await turn.run {
         if own.isEnded { return }
         let batch = queue.take(atMost: Batch.mostWrites) { Retries(options, environment) }
@@ -103,12 +104,14 @@ extension Replica {
     // Before the log was asked, who is cancelled records nothing.
     if !course.wasAsked, course.submissions.contains(where: \.isCancelled) { return false }
     course.wasAsked = true
+    course.asked = .now
     let answer = await log.shared.append(contentsOf: course.records, after: course.place.end)
     if !answer.sequences.isEmpty {
       log.outage.end()
       for (offset, sequence) in answer.sequences.enumerated() {
         try requireSequence(sequence, after: course.place.sequence + UInt64(offset))
       }
+      won()
       await take(answer.sequences.count, of: &course)
     }
     if course.isDone { return false }
@@ -182,7 +185,7 @@ extension Replica {
       submission.isCurrent = true
       if submission.isOver { submission.end(.failure(contended())) }
     }
-    await course.pause()
+    if !lost(since: course.asked) { await course.pause() }
     return false
   }
 

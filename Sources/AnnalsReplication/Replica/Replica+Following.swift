@@ -84,11 +84,11 @@ extension Replica {
       return true
     }
     guard end < page.last else {
-      try await apply(page.arrivals)
+      try await applyOthers(page.arrivals)
       return false
     }
     async let next = readAhead(from: end + 1)
-    try await apply(page.arrivals)
+    try await applyOthers(page.arrivals)
     ahead = await next
     return true
   }
@@ -101,6 +101,11 @@ extension Replica {
   }
 
   // MARK: Into the file
+
+  private func applyOthers(_ arrivals: [LogReading.Arrival]) async throws {
+    try await apply(arrivals)
+    content.withLock { $0.courtesy.heard = $0.place.sequence }
+  }
 
   /// Commits transactions to the file, in this order, and carries out what they erase.
   func apply(_ arrivals: [LogReading.Arrival]) async throws {
@@ -247,12 +252,14 @@ extension Replica {
           var retries = Retries(options, environment)
           try await catchUp(&retries)
         }
+        content.withLock { $0.fileTrouble = nil }
         return true
       } catch let error as ReplicationError where error.isLasting {
         return false
       } catch let error as AnnalsError where Replica.ends.contains(error.code) {
         return false
       } catch {
+        if let error = error as? AnnalsError { content.withLock { $0.fileTrouble = error } }
         _ = await pauses.wait()
       }
     }

@@ -27,6 +27,7 @@ extension Replica {
     defer { note(offered) }
     while var end = try await end(before: place, version, &retries) {
       let start = end
+      if end == .beginning { try await putOrigin(place, &retries) }
       while end.sequence < place.sequence {
         if retries.isOver { throw Replica.restoring(offered.count, end.sequence, place) }
         let number = place.number - Int64(place.sequence - end.sequence) + 1
@@ -80,6 +81,15 @@ extension Replica {
     let snapshots = try await log.snapshots(&retries)
     return snapshots.last { $0.details.place.sequence == sequence }?.details.place.digest
       .description
+  }
+
+  /// Puts a snapshot into a log that lost all, before anything else, if its first record follows on
+  /// transactions that the log never had: without those nobody could begin with it.
+  private func putOrigin(_ place: ReplicaPlace, _ retries: inout Retries) async throws {
+    guard place.number > Int64(clamping: place.sequence),
+      try await log.snapshots(&retries).isEmpty
+    else { return }
+    _ = try await putSnapshot(knowing: place)
   }
 
   private func remade(

@@ -21,14 +21,15 @@ extension Replica {
     let part = ReplicaFile.partialPath(for: path)
     let fetch = SnapshotFetch(log: log, fileSystem: fileSystem, options: options)
     defer { content.withLock { $0.fetching = nil } }
-    let isThere = try await fetch.fetch(into: part, like: path, &retries) { retries in
+    let fetched = try await fetch.fetch(into: part, like: path, &retries) { retries in
       let usable = try await snapshot(from: first, after: place, &retries)
       content.withLock { $0.fetching = usable?.name }
       // What follows on the snapshot stays in the log meanwhile.
       if usable != nil { await renewRegistration(&retries) }
       return usable
     }
-    guard isThere else {
+    fetched?.close()
+    guard fetched != nil else {
       throw ReplicationError.trimmed(first, place, "The log has no snapshot that has them")
     }
     try await take(part, in: fileSystem, from: first)

@@ -31,6 +31,7 @@ extension Replica {
     var report = OutboxReport()
     while true {
       let isFirst = report.sent.isEmpty
+      await giveWay()
       let step = try await turn.run { () async throws -> SendStep in
         guard let outbox = try await outbox(creates: false) else { return .empty }
         var retries = patience
@@ -108,14 +109,17 @@ extension Replica {
         return .sent(sent(item, nil, moves, rebased.conflicts))
       }
       let place = try currentPlace()
+      var hasTurn = false
       if proposed.base.number == place.number {
+        let start = ContinuousClock.now
         if let token = try await publish(item, of: outbox, proposed, moves, place, &retries) {
           try await settle(item, in: outbox, token.number, moves)
           return .sent(sent(item, token, moves, rebased.conflicts))
         }
         isCurrent = true
+        hasTurn = lost(since: start)
       }
-      guard await retries.wait() else {
+      guard await retries.goOn(hasTurn) else {
         throw ReplicationError(
           .contended,
           "other replicas were faster each time in \(options.deadline); the draft still waits")

@@ -143,6 +143,7 @@ extension Replica {
     try requireOpen()
     var retries = submission.patience ?? Retries(options, environment)
     while true {
+      var hasTurn = false
       let step: ChainedProposal
       do {
         step = try await writer.commitOfTask { try submission.run($0, nil) }
@@ -158,12 +159,14 @@ extension Replica {
       let place = try currentPlace()
       if proposed.base.number == place.number {
         let transaction = try PortableTransaction(proposed, after: place.digest)
+        let start = ContinuousClock.now
         if let token = try await offer(transaction, after: place, &retries) {
           return .committed(proposed.result(at: token))
         }
         submission.isCurrent = true
+        hasTurn = lost(since: start)
       }
-      guard await retries.wait() else { throw contended() }
+      guard await retries.goOn(hasTurn) else { throw contended() }
       if !submission.goesAlone, queue.count > 0 {
         submission.patience = retries
         return nil
@@ -196,6 +199,7 @@ extension Replica {
   ) async throws -> Token? {
     switch try await publish(transaction, after: place.end, &retries) {
     case .taken(let sequence):
+      won()
       do {
         try await apply([LogReading.Arrival(sequence, transaction)])
       } catch {

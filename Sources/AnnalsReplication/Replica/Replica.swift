@@ -40,6 +40,7 @@ public final class Replica: Sendable {
     var place: ReplicaPlace
     var newestKnown: UInt64 = 0
     var failure: ReplicationError?
+    var fileTrouble: AnnalsError?
     var isClosed = false
     /// Erasures whose transactions are in the file, which still has the values.
     var unfinished: [(erasure: Erasure, number: Int64)] = []
@@ -48,6 +49,9 @@ public final class Replica: Sendable {
     /// The branches beside the file.
     var leftBranches: [LeftBranch] = []
     var follower: Task<Void, Never>?
+    /// Who wants to be next.
+    var courtesy = Courtesy()
+    var hearing: Task<Void, Never>?
     var pulse: Task<Void, Never>?
     /// How much the log has grown.
     var volume = LogVolume()
@@ -81,7 +85,10 @@ public final class Replica: Sendable {
 
   deinit {
     let tasks = content.withLock { content in
-      [content.follower, content.sender, content.pulse, content.registering, content.keeper]
+      [
+        content.follower, content.sender, content.pulse, content.registering, content.keeper,
+        content.hearing,
+      ]
     }
     for task in tasks { task?.cancel() }
   }
@@ -101,7 +108,8 @@ public final class Replica: Sendable {
       ReplicaStatus(
         token: token, sequence: content.place.sequence,
         newestKnown: max(content.newestKnown, content.place.sequence), failure: content.failure,
-        outage: outage, restored: content.restored, leftBranches: content.leftBranches,
+        outage: outage, fileTrouble: content.fileTrouble, restored: content.restored,
+        leftBranches: content.leftBranches,
         outbox: OutboxStatus(content.outbox?.listing.items ?? [], content.outboxFailure),
         upkeep: content.upkeep)
     }
@@ -116,7 +124,7 @@ public final class Replica: Sendable {
       content.pulse.take()?.cancel()
       return [
         content.follower.take(), content.sender.take(), content.registering.take(),
-        content.keeper.take(),
+        content.keeper.take(), content.hearing.take(),
       ]
     }
     for task in tasks {

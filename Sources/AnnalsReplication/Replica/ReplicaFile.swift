@@ -12,17 +12,27 @@ struct ReplicaFile: Sendable {
   let options: ReplicaOptions
   let environment: StoreEnvironment
 
-  /// Makes the file unless there is one.
+  /// Makes the file unless there is one; where another process is making it, waits for that.
   ///
   /// Throws `.trimmed` if the log lacks its beginning and has no snapshot, `.damaged` for a
   /// snapshot that is not what was put in; and as creating a store does. Then there is no file.
   /// With `original`, the file gets that file's mode and owner.
   func make(like original: String? = nil) async throws {
-    let isThere = try AnnalsError.translating {
-      try location.fileSystem.identity(of: location.path) != nil
-    }
-    if isThere { return }
     var retries = Retries(options, environment)
+    while true {
+      let isThere = try AnnalsError.translating {
+        try location.fileSystem.identity(of: location.path) != nil
+      }
+      if isThere { return }
+      do {
+        return try await makeNew(like: original, &retries)
+      } catch let error as AnnalsError where [.busy, .alreadyExists].contains(error.code) {
+        guard await retries.wait() else { throw error }
+      }
+    }
+  }
+
+  private func makeNew(like original: String?, _ retries: inout Retries) async throws {
     let page = try await log.asking(&retries) { log throws(SharedLogError) in
       try await log.records(from: 1, limit: 1)
     }
@@ -34,7 +44,14 @@ struct ReplicaFile: Sendable {
         "the shared log begins with record \(page.first), and has no snapshot from which a new "
           + "replica could start. Put one with another replica")
     }
-    try create(try await log.transaction(in: first.record, &retries).store)
+    let transaction = try await log.transaction(in: first.record, &retries)
+    guard transaction.number == 1 else {
+      throw ReplicationError(
+        .trimmed,
+        "the shared log begins with transaction \(transaction.number) of its store, and has no "
+          + "snapshot with those before. Put one with another replica")
+    }
+    try create(transaction.store)
   }
 
   /// Removes the file of a store in which nothing was ever recorded.
@@ -61,7 +78,7 @@ struct ReplicaFile: Sendable {
     let registrar = Registrar(
       log: log, fileSystem: fileSystem, path: original ?? location.path, options: options,
       environment: environment)
-    let isThere = try await fetch.fetch(into: path, like: original, &retries) { retries in
+    let fetched = try await fetch.fetch(into: path, like: original, &retries) { retries in
       for (object, details) in try await log.snapshots(&retries).reversed()
       where try await log.agrees(with: details.place, &retries) {
         // The snapshot and the records after it stay there meanwhile.
@@ -77,11 +94,14 @@ struct ReplicaFile: Sendable {
       }
       return nil
     }
-    guard isThere else { return false }
+    guard let fetched else { return false }
+    // Nobody else gets it under this name any more, once the lock is given up.
+    defer { fetched.close() }
     // Each replica has its own consumers, and a snapshot has those of who put it.
     if original == nil {
       try AnnalsError.translating { try registrar.note(othersConsumers: true) }
     } else {
+      fetched.close()
       let store = try Store(StoreLocation(fileSystem: fileSystem, path: path), creates: false)
       defer { try? store.close() }
       for consumer in store.consumers { try store.removeConsumer(consumer.name) }

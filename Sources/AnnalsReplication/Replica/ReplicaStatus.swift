@@ -12,6 +12,9 @@ public struct ReplicaStatus: Sendable {
   public var failure: ReplicationError?
   /// Why the log could not be reached when it was last tried; nil if it could.
   public var outage: String?
+  /// Why its file could not take what others wrote, or was not at its place (`.notFound`), when it
+  /// was last tried; nil if all was well. It tries again.
+  public var fileTrouble: AnnalsError?
   /// What it has offered again to a log that had lost it, since it was opened; nil for nothing.
   public var restored: RestoredTail?
   /// Files beside the replica's with transactions that the log does not have, the oldest first:

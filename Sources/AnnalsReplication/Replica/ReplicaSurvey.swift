@@ -24,6 +24,8 @@ public struct ReplicaSurvey: Sendable {
     /// What keeps it from being trimmed up to its newest snapshot when it was looked at, that which
     /// holds it most first.
     public var holds: [TrimHold] = []
+    /// The store whose transactions it has; nil if it has none, or that cannot be told.
+    public var store: UUID?
     /// Whether it has the file's newest record as the file has it; nil if that cannot be compared:
     /// the record was trimmed, or the file is no replica.
     public var agrees: Bool?
@@ -74,15 +76,13 @@ public struct ReplicaSurvey: Sendable {
       if let own { state.agrees = own.record.id == place.digest.description }
       if place.sequence > page.last { state.agrees = false }
     }
+    state.store = try await log.store().map { UUID($0) }
     if let newest = snapshots.max(by: { $0.1.place.sequence < $1.1.place.sequence }) {
       state.snapshot = newest.1.token
       state.snapshotSequence = newest.1.place.sequence
       state.snapshotLength = newest.0.length
     }
-    let registrations = try await log.objects(beginning: ReplicaRegistration.prefix)
-    // One of a later version is listed by the later version of the program.
-    state.replicas = registrations.compactMap { ReplicaRegistration($0) }
-      .sorted { ($0.name, $0.id.uuidString) < ($1.name, $1.id.uuidString) }
+    state.replicas = try await log.registeredReplicas()
     state.holds =
       TrimGate(
         snapshot: state.snapshotSequence, registrations: state.replicas, now: now

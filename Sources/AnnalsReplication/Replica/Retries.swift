@@ -22,6 +22,12 @@ struct Retries: Sendable {
   /// Whether the deadline has passed.
   var isOver: Bool { end.map { ContinuousClock.now >= $0 } ?? false }
 
+  /// Waits for the next attempt, unless `isAtOnce`; returns as `wait()`.
+  mutating func goOn(_ isAtOnce: Bool) async -> Bool {
+    if isAtOnce { return !isOver }
+    return await wait()
+  }
+
   /// Waits for the next attempt. Returns false at once if the deadline has passed. A cancelled task
   /// waits, too.
   mutating func wait() async -> Bool {

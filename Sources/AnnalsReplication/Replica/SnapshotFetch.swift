@@ -16,36 +16,47 @@ struct SnapshotFetch: Sendable {
   private struct Gone: Error {}
 
   /// Gets the snapshot that `choose` names into the file at `path`; another one if it is removed
-  /// meanwhile. Returns false if there is none. Throws as the other form, and as `choose`.
+  /// meanwhile. Returns the file, whose lock is held until it is closed; nil if there is none.
+  /// Throws as the other form, and as `choose`.
   func fetch(
     into path: String, like original: String?, _ retries: inout Retries,
     _ choose: (inout Retries) async throws -> SharedObject?
-  ) async throws -> Bool {
+  ) async throws -> (any StorageFile)? {
     var gone: SharedObject?
     while let object = try await choose(&retries) {
       if object == gone {
         throw ReplicationError(.damaged, "the log lacks a part of the snapshot \(object.name)")
       }
       do {
-        try await fetch(object, into: path, like: original, &retries)
-        return true
+        return try await fetch(object, into: path, like: original, &retries)
       } catch is Gone {
         gone = object
       }
     }
-    return false
+    return nil
   }
 
-  /// Gets the snapshot into the file at `path`, synced. A new file gets the mode and owner of
-  /// `original`.
+  /// Gets the snapshot into the file at `path`, synced, and returns that, locked. A new file gets
+  /// the mode and owner of `original`.
   ///
   /// Throws `.damaged` if the log's bytes are not what was put in, and removes the file;
   /// `.unavailable`, and leaves what it has got; `.busy` if another process writes the file.
   private func fetch(
     _ object: SharedObject, into path: String, like original: String?, _ retries: inout Retries
-  ) async throws {
+  ) async throws -> any StorageFile {
     let file = try open(path, like: original)
-    defer { file.close() }
+    do {
+      try await fill(file, with: object, at: path, &retries)
+      return file
+    } catch {
+      file.close()
+      throw error
+    }
+  }
+
+  private func fill(
+    _ file: any StorageFile, with object: SharedObject, at path: String, _ retries: inout Retries
+  ) async throws {
     var start = try await pieceCount(of: object, in: file, &retries)
     while try await !get(object, into: file, from: start, &retries) {
       guard start > 0 else {
@@ -67,7 +78,10 @@ struct SnapshotFetch: Sendable {
         isThere
         ? try fileSystem.open(path, for: .writing)
         : try fileSystem.create(path, like: original, requiresOwner: false)
-      guard try file.lock(.exclusive, wait: .none) else {
+      // Who had the lock may have given the file another name.
+      guard try file.lock(.exclusive, wait: .none),
+        try fileSystem.identity(of: path) == file.identity()
+      else {
         file.close()
         throw AnnalsError(.busy, "another process is getting the snapshot \(path)")
       }

@@ -116,10 +116,7 @@ extension PortableTransaction {
     _ last: Int64, _ digest: Digest, in store: RawUUID
   ) throws(ReplicationError) {
     guard self.store == store else {
-      throw ReplicationError(
-        .otherStore,
-        "the log has transactions of store \(self.store), and this is store \(store); nothing was "
-          + "changed")
+      throw ReplicationError.otherStore(self.store, store)
     }
     guard number > last else {
       throw ReplicationError(

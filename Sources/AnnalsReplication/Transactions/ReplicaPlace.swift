@@ -22,20 +22,10 @@ extension StoreVersion {
   /// Where the log has the transaction with this number; nil if that did not come from a log, or is
   /// not in the file any more.
   func place(of number: Int64) throws(AnnalsError) -> ReplicaPlace? {
-    guard number > view.base, number <= head.number, view.gap(at: number) == nil else { return nil }
-    return try AnnalsError.translating {
-      var cursor = try view.history(after: number - 1, through: number)
-      var batch = ChangeBatch()
-      while try cursor.next(into: &batch) {
-        for record in batch.transactions where record.number == number && record.part == 0 {
-          return SharedLogPlace.place(of: record).flatMap { place in
-            Digest(place.digest).map {
-              ReplicaPlace(number: number, sequence: place.sequence, digest: $0)
-            }
-          }
-        }
+    try sharedLogPlace(of: number).flatMap { place in
+      Digest(place.digest).map {
+        ReplicaPlace(number: number, sequence: place.sequence, digest: $0)
       }
-      return nil
     }
   }
 

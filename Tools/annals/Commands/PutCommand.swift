@@ -49,7 +49,9 @@ struct PutCommand: FileCommand {
     guard inputs.filter(\.isStandardInput).count < 2 else {
       throw CommandFailure("standard input can be read once; name it once", status: .usage)
     }
-    let store = try console.openOrCreate(file, StoreOptions())
+    var options = StoreOptions()
+    options.leavesSharedLog = leaveLog
+    let store = try console.openOrCreate(file, options)
     defer { try? store.close() }
     if !leaveLog { try console.refuseReplica(store, file) }
     // Other processes may write until the transaction begins.

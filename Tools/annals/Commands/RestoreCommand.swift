@@ -37,16 +37,27 @@ struct RestoreCommand: StoreCommand {
     let token = try at.map { try console.token($0) }
     let report = try Store.restore(
       from: ShippingFolder(folder), to: out, in: PosixFileSystem(), environment: console.store,
-      at: token.map { token in { store in try RestoredPoint(token, in: store, console) } })
+      at: token.map { token in
+        { store in
+          // A store as of before its first transaction would be empty.
+          do {
+            _ = try at.map { try console.transactionNumber($0, in: store) }
+          } catch let failure as CommandFailure {
+            throw AnnalsError(.invalidArgument, failure.message)
+          }
+          return try RestoredPoint(token, in: store, console)
+        }
+      })
     for problem in report.problems { console.report("\(folder): \(problem)") }
     let date = console.zone.text(report.timestamp)
     let beyond =
-      report.newest > report.number ? "; the folder goes on to \(report.newest)" : ""
+      report.newest > report.number
+      ? "; the folder goes on to \(Numerals.grouped(report.newest))" : ""
     let anew =
       report.isRewritten
       ? ". It lies within a block, so the file was written anew, without consumers" : ""
     try console.output.line(
-      "\(out): up to transaction \(report.number) of \(date), "
+      "\(out): up to transaction \(Numerals.grouped(report.number)) of \(date), "
         + "\(Numerals.size(report.bytes)), verified\(beyond)\(anew)")
     return .done
   }

@@ -6,10 +6,20 @@ struct VerifyCommand: FileCommand {
   static let configuration = CommandConfiguration(
     commandName: "verify",
     abstract: "Checks every byte of the file, then replays its history and compares.",
-    discussion: "Exits with 0 if nothing is wrong, 1 if there are findings, 2 if it could not run.")
+    discussion: """
+      With --against OTHER also compares FILE with another file of the same store, a replica or a \
+      copy: every transaction that both have, and the states. OTHER may end earlier or later, and \
+      is only read; its own bytes are not all checked.
+
+      Exits with 0 if nothing is wrong, 1 if there are findings, 2 if it could not run.
+      """)
   static let damageWork = DamageWork.shows
 
   @Argument(help: "The file.", completion: .file()) var file: String
+  @Option(
+    parsing: .unconditional, help: "Another file of the store, to be compared with.",
+    completion: .file())
+  var against: String?
 
   func run(_ console: Console) throws -> ExitStatus {
     var verifying = Verifying(file)
@@ -21,7 +31,11 @@ struct VerifyCommand: FileCommand {
       try verifying.checkBytes(of: found.file, write)
     }
     if verifying.document.isSound { try verifying.compareHistory(in: console.store, write) }
-    try console.output.line(VerifyCommand.summary(verifying.document))
+    var same: Int64?
+    if let against, verifying.document.isSound {
+      same = try verifying.compare(with: against, in: console.store, write)
+    }
+    try console.output.line(VerifyCommand.summary(verifying.document, same, as: against))
     let isClean = verifying.document.errors + verifying.document.warnings == 0
     return isClean ? .done : .foundProblems
   }
@@ -34,11 +48,17 @@ struct VerifyCommand: FileCommand {
     return "\(finding.severity)\(place): \(finding.message)\(remedy)"
   }
 
-  /// The last line.
-  static func summary(_ document: FindingsDocument) -> String {
+  /// The last line. `same` is how far the file is the same as another one.
+  static func summary(
+    _ document: FindingsDocument, _ same: Int64? = nil, as other: String? = nil
+  ) -> String {
     let transactions = document.transactions.map { Numerals.counted($0, "transaction") }
     if let transactions, document.errors + document.warnings == 0 {
-      return "no problems: \(transactions), \(Numerals.size(document.size ?? 0))"
+      let comparison =
+        same.flatMap { same in
+          other.map { "; the same as \($0) up to transaction \(Numerals.grouped(same))" }
+        } ?? ""
+      return "no problems: \(transactions), \(Numerals.size(document.size ?? 0))\(comparison)"
     }
     return "\(Numerals.counted(document.errors, "error")), "
       + "\(Numerals.counted(document.warnings, "warning")); "

@@ -16,8 +16,8 @@ struct Following {
   /// How often the state is looked at.
   var interval = Duration.milliseconds(200)
 
-  /// Opens the replica, and prints until SIGINT or SIGTERM; without following, brings it up to date
-  /// and ends.
+  /// Opens the replica over the log that `connect` gives, and prints until SIGINT or SIGTERM;
+  /// without following, brings it up to date and ends.
   ///
   /// Returns `.foundProblems` if the file and the log do not go together. Throws a `CommandFailure`
   /// if there is no replica; what was applied before stays in the file.
@@ -73,6 +73,11 @@ struct Following {
       let status = replica.status
       for event in changes(from: shown, to: status, console) { try write(event, console) }
       shown = status
+      if let trouble = status.fileTrouble, trouble.code == .notFound {
+        throw CommandFailure(
+          "\(path) is not there any more, and was a replica until then. Started again, annals "
+            + "replicate makes it anew from the log")
+      }
       if let failure = status.failure {
         console.report(Following.message(failure, path))
         return failure.needsSomebody ? .foundProblems : .couldNotRun
@@ -91,10 +96,13 @@ struct Following {
       let text = new.outage.map(away) ?? "the log is reached again"
       events.append(Event(new.outage == nil ? "back" : "away", new, text))
     }
+    if let trouble = new.fileTrouble, trouble.message != old.fileTrouble?.message {
+      events.append(Event("failed", new, "the file cannot be written: \(trouble); trying again"))
+    }
     if let restored = new.restored, restored.count != old.restored?.count {
       let count = restored.count - (old.restored?.count ?? 0)
       let text =
-        "gave \(Numerals.counted(count, "transaction")) back to the log, which had lost them"
+        "offered \(Numerals.counted(count, "transaction")) to the log again, which had lost them"
       events.append(Event("restored", new, text))
     }
     if new.token.number != old.token.number {

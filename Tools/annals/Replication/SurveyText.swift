@@ -9,15 +9,21 @@ struct SurveyText {
   private let file: String
   /// The log's address; nil if none was asked.
   private let log: String?
+  /// Why the log could not be asked; nil if it could, or was not to be.
+  private let outage: String?
 
-  init(_ survey: ReplicaSurvey, file: String, log: String?) {
+  init(_ survey: ReplicaSurvey, file: String, log: String?, outage: String? = nil) {
     self.survey = survey
     self.file = file
     self.log = log
+    self.outage = outage
   }
 
   /// Why the file and the log do not go together; nil if they do, as far as was looked.
   var fault: String? {
+    if let theirs = survey.log?.store, theirs != UUID(survey.token.store) {
+      return "the log is of another store, \(theirs)"
+    }
     guard let sequence = survey.sequence else {
       return "its newest transaction did not come from a shared log"
     }
@@ -63,6 +69,9 @@ struct SurveyText {
     if let outbox = survey.outbox {
       try output.line("outbox    \(SurveyText.text(outbox, console))")
     }
+    if let outage {
+      try output.line("problem   the log cannot be asked: \(outage)", .deleted)
+    }
     if let fault { try output.line("problem   \(fault)", .deleted) }
   }
 
@@ -74,7 +83,7 @@ struct SurveyText {
       let lag = state.last > replica.sequence ? state.last - replica.sequence : 0
       let seen = max(Date(console.now()).timeIntervalSince(replica.renewed), 0)
       let parts = [
-        "\(replica.name): record \(Numerals.grouped(replica.sequence))",
+        "\(replica.shortID) \(replica.name): record \(Numerals.grouped(replica.sequence))",
         lag == 0 ? nil : "\(Numerals.grouped(lag)) behind",
         replica.consumer.map {
           "consumer \($0.name) at record \(Numerals.grouped($0.sequence))"
@@ -127,6 +136,7 @@ struct SurveyText {
       }
     }
     if let lag = survey.lag { json.member("lag", Int64(clamping: lag)) }
+    if let outage { json.member("outage", outage) }
     if let fault { json.member("problem", fault) }
     if let hold = survey.log?.holds.first {
       json.member("heldBy", "\(hold)")
@@ -156,4 +166,9 @@ struct SurveyText {
     json.endObjectLine()
     try console.output.write(json.bytes)
   }
+}
+
+extension ReplicaRegistration {
+  /// The beginning of its id, which mostly names it.
+  var shortID: String { String(id.uuidString.prefix(8)) }
 }

@@ -26,6 +26,7 @@ struct Replicas {
       let log = try await connect(urls, "writing", copies)
       try await writing(name, log, folder.appending(path: name))
       log.close()
+      try await contending(urls, copies, folder.appending(path: "\(name) contended"), name)
       let own = folder.appending(path: servers)
       try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
       let second = try await connect(urls, "growing", copies)
@@ -67,6 +68,19 @@ struct Replicas {
       }.report(name, tasks: tasks)
     }
     try await replica.close()
+  }
+
+  /// Two and three replicas that write as fast as they can, one busy and one with a single task.
+  private static func contending(
+    _ urls: String, _ copies: Int, _ folder: URL, _ name: String
+  ) async throws {
+    for (index, tasks) in [[1, 1], [1, 1, 1], [64, 1]].enumerated() {
+      let own = folder.appending(path: "\(index)")
+      try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+      try await Contending(
+        connect: { try await connect(urls, "contended\(index)", copies) }, folder: own
+      ).run(name, tasks)
+    }
   }
 
   private static func report(_ log: InMemorySharedLog) async throws {
