@@ -60,6 +60,12 @@ export function changed(query, parts) {
   return format({ view: now.view, parts: parts ?? now.parts, query: { ...now.query, ...query } });
 }
 
+/** A part of an axis in an address, A..B; null if the text is none. */
+export function rangeOf(text) {
+  const found = /^(-?\d+)\.\.(-?\d+)$/.exec(text ?? "");
+  return found ? { from: Number(found[1]), to: Number(found[2]) } : null;
+}
+
 /** Goes to an address. With `replacing`, the one shown now is not kept for going back. */
 export function go(hash, { replacing = false } = {}) {
   if (hash === location.hash) return;

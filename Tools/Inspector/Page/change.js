@@ -1,6 +1,6 @@
 // Changes and headers of transactions as elements: for lists, one transaction, lives and differences.
 
-import { h } from "./dom.js";
+import { button, h } from "./dom.js";
 import { difference } from "./textdiff.js";
 import { count, counted, line, minutes, reference, transactionLink, value, who } from "./values.js";
 
@@ -94,4 +94,29 @@ export function tally(entry) {
     .filter(([name]) => entry[name] > 0)
     .map(([name, kind, text]) => h("span", { class: `tally sign ${kind}`, title: counted(entry[name], kind) },
       `${text}${count(entry[name])}`));
+}
+
+/** A change with the named property alone; with all of them if none is named. */
+export function onlyProperty(change, name) {
+  if (!name) return change;
+  const properties = change.properties.filter((each) => each.property === name);
+  return { ...change, properties, more: 0 };
+}
+
+/**
+ * Appends a page of changes, and a button for the next page, which `next(offset)` reads. Inserts
+ * and deletes are open if there are at most `openUpTo` changes in all.
+ */
+export function appendChanges(place, answer, { number = null, openUpTo, next }) {
+  place.append(...answer.changes.map((each) =>
+    changeElement(each, number, { open: each.kind === "update" || answer.total <= openUpTo })));
+  const read = answer.offset + answer.changes.length;
+  if (read >= answer.total || answer.changes.length === 0) return;
+  const more = button(`${count(answer.total - read)} more`, async () => {
+    more.disabled = true;
+    const page = await next(read);
+    more.remove();
+    appendChanges(place, page, { number, openUpTo, next });
+  });
+  place.append(more);
 }

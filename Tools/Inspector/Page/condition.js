@@ -1,7 +1,7 @@
 // The condition of a table: checked while it is typed, errors at their column, the plan below.
 
 import { changed, current, go } from "./address.js";
-import { debounced, h, replace } from "./dom.js";
+import { debounced, h, plainButton, replace } from "./dom.js";
 import { ask } from "./server.js";
 import { at } from "./session.js";
 import { count } from "./values.js";
@@ -23,14 +23,11 @@ export function createCondition(entity, { commit, example = "condition", name = 
       }
     },
   });
-  const clear = h("button", {
-    type: "button", class: "plain", "aria-label": "Without a condition", title: "Without a condition", hidden: true,
-    onclick: () => {
-      input.value = "";
-      apply();
-      input.focus();
-    },
-  }, "×");
+  const clear = plainButton("×", () => {
+    input.value = "";
+    apply();
+    input.focus();
+  }, { "aria-label": "Without a condition", title: "Without a condition", hidden: true });
   let controller = null;
 
   const check = debounced(250, async () => {

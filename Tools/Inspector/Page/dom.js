@@ -61,6 +61,39 @@ function visible(text, element) {
     (place % 2 ? h("span", { class: "control" }, escape(part)) : part));
 }
 
+/** A button; attributes may name it or give it a class. */
+export function button(text, onclick, attributes) {
+  return h("button", { type: "button", onclick, ...attributes }, text);
+}
+
+/** A button without a border. */
+export function plainButton(text, onclick, attributes) {
+  return button(text, onclick, { class: "plain", ...attributes });
+}
+
+/** Gives a select its options; a chosen value that is none of them is added. */
+export function setOptions(select, first, values, chosen) {
+  const all = chosen && !values.includes(chosen) ? [...values, chosen] : values;
+  replace(select, first !== undefined && h("option", { value: "" }, first),
+    all.map((each) => h("option", { value: each }, each)));
+  select.value = chosen ?? "";
+}
+
+/** Marks an element of a list as the one that is shown, or not. */
+export function setCurrent(element, isCurrent) {
+  if (isCurrent) element.setAttribute("aria-current", "true");
+  else element.removeAttribute("aria-current");
+}
+
+/** Gives a class to the elements that are meant, and brings one into view that had it not. */
+export function markIn(elements, name, isMeant) {
+  for (const each of elements) {
+    const isMarked = isMeant(each);
+    if (isMarked && !each.classList.contains(name)) each.scrollIntoView({ block: "nearest" });
+    each.classList.toggle(name, isMarked);
+  }
+}
+
 /** Replaces what an element holds. */
 export function replace(element, ...children) {
   element.replaceChildren();
@@ -102,5 +135,14 @@ export function observeSize(element, action) {
     if (element.isConnected) action(element.clientWidth, element.clientHeight);
   }));
   observer.observe(element);
+  return () => observer.disconnect();
+}
+
+/** Calls back when the end of a scrolling element is some pixels from view, or nearer. */
+export function observeEnd(scroller, end, distance, action) {
+  const observer = new IntersectionObserver((entries) => {
+    if (entries.some((each) => each.isIntersecting)) action();
+  }, { root: scroller, rootMargin: `${distance}px` });
+  observer.observe(end);
   return () => observer.disconnect();
 }

@@ -1,11 +1,38 @@
 // The filters of the transactions, as fields; each is part of the address.
 
-import { changed, current, go } from "./address.js";
-import { h, replace } from "./dom.js";
+import { changed, current, go, rangeOf } from "./address.js";
+import { h, plainButton, setOptions } from "./dom.js";
 import { ask } from "./server.js";
-import { session } from "./session.js";
+import { momentNumber, session } from "./session.js";
 
-export const filterNames = ["author", "context", "entity", "property", "object", "type", "since", "until", "text"];
+const filterNames = [
+  "author", "context", "entity", "property", "object", "type", "since", "until", "text",
+];
+
+/** Whether the address narrows the transactions. */
+export function isFiltered() {
+  const { query } = current();
+  return Boolean(query.zoom) || filterNames.some((name) => query[name]);
+}
+
+/** The filters of the address, the part of history that the slider shows, and the moment. */
+export function transactionQuery() {
+  const { query } = current();
+  const asked = {};
+  for (const name of [...filterNames, "before"]) if (query[name]) asked[name] = query[name];
+  const limit = (number) => Math.min(Number(asked.before ?? Infinity), number);
+  const zoom = rangeOf(query.zoom);
+  if (zoom && query.axis === "number") {
+    asked.after = Math.max(0, zoom.from - 1);
+    asked.before = limit(zoom.to);
+  } else if (zoom) {
+    asked.since ??= new Date(zoom.from / 1000).toISOString();
+    asked.until ??= new Date(zoom.to / 1000).toISOString();
+  }
+  const moment = momentNumber();
+  if (moment !== undefined) asked.before = limit(moment + 1);
+  return asked;
+}
 
 /** Makes the fields. */
 export function createFilters() {
@@ -26,26 +53,18 @@ export function createFilters() {
     since: text("since", "Dated at or after", "since: 2019-10", 10),
     until: text("until", "Dated at or before", "until", 10),
   };
-  const clear = h("button", {
-    type: "button", class: "plain", onclick: () => go(changed(Object.fromEntries(
-      [...filterNames, "before"].map((name) => [name, null])))),
-  }, "All");
+  const clear = plainButton("All", () => go(changed(Object.fromEntries(
+    [...filterNames, "before"].map((name) => [name, null])))));
   const note = h("p", { class: "soft small filter-note" });
   const element = h("div", { class: "filters", role: "search", "aria-label": "Filters" }, Object.values(fields), clear, note);
   let properties = null;
 
-  function options(select, first, values, chosen) {
-    const all = chosen && !values.includes(chosen) ? [...values, chosen] : values;
-    replace(select, h("option", { value: "" }, first), all.map((each) => h("option", { value: each }, each)));
-    select.value = chosen ?? "";
-  }
-
   async function show() {
     const { query } = current();
     const entities = (session.overview?.entities ?? []).map((each) => each.name);
-    options(fields.author, "any author", session.active, query.author);
-    options(fields.entity, "any entity", entities, query.entity);
-    options(fields.type, "any change", ["insert", "update", "delete"], query.type);
+    setOptions(fields.author, "any author", session.active, query.author);
+    setOptions(fields.entity, "any entity", entities, query.entity);
+    setOptions(fields.type, "any change", ["insert", "update", "delete"], query.type);
     for (const [name, field] of Object.entries(fields)) {
       if (field.tagName === "INPUT" && document.activeElement !== field) field.value = query[name] ?? "";
       field.classList.toggle("set", Boolean(query[name]));
@@ -54,12 +73,12 @@ export function createFilters() {
     const zoomed = query.zoom ? "Within the part of history that the slider shows." : "";
     note.textContent = zoomed;
     note.hidden = !zoomed;
-    options(fields.property, "any property", propertiesOf(query.entity), query.property);
+    setOptions(fields.property, "any property", propertiesOf(query.entity), query.property);
     if (!properties) {
       properties = [];
       try {
         properties = (await ask("schema", {})).entities;
-        options(fields.property, "any property", propertiesOf(current().query.entity), current().query.property);
+        setOptions(fields.property, "any property", propertiesOf(current().query.entity), current().query.property);
       } catch {
         properties = null;
       }

@@ -1,7 +1,7 @@
 // The frame of the page: file, views, live mark, theme, and the command that prints the same.
 
 import { changed, current, format, link } from "./address.js";
-import { h, replace } from "./dom.js";
+import { button, h, plainButton, replace } from "./dom.js";
 import { ask } from "./server.js";
 import { lookAgain, observe, pause, session } from "./session.js";
 import * as keys from "./keys.js";
@@ -20,8 +20,8 @@ let commandNote = "";
 
 export function install() {
   byId("tools").append(
-    h("button", { type: "button", class: "plain", id: "theme", onclick: switchTheme, title: "Dark or light (t)" }),
-    h("button", { type: "button", class: "plain", onclick: keys.showHelp, "aria-label": "Keys (?)", title: "Keys (?)" }, "?"));
+    plainButton(null, switchTheme, { id: "theme", title: "Dark or light (t)" }),
+    plainButton("?", keys.showHelp, { "aria-label": "Keys (?)", title: "Keys (?)" }));
   const kept = localStorage.getItem("theme");
   if (kept) document.documentElement.dataset.theme = kept;
   showTheme();
@@ -91,7 +91,7 @@ function showBanner() {
     h("span", { class: "prose" }, message),
     damage?.remedy && h("code", { class: "mono" }, damage.remedy),
     h("span", { class: "banner-actions" }, h("a", { href: link("bytes") }, "Its bytes and findings"),
-      damage && h("button", { type: "button", onclick: lookAgain }, "Ask again"))));
+      damage && button("Ask again", lookAgain))));
 }
 
 const liveTexts = {
@@ -123,8 +123,8 @@ export function setCommand(text, note = "") {
   if (text === commandText && note === commandNote && text) return;
   commandText = text ?? "";
   commandNote = note;
-  const button = h("button", { type: "button", class: "plain", onclick: () => copyCommand(), title: "Copy (c)" }, "Copy");
-  replace(byId("command"), commandText && [h("code", { class: "mono" }, words(commandText)), button],
+  const copy = plainButton("Copy", () => copyCommand(), { title: "Copy (c)" });
+  replace(byId("command"), commandText && [h("code", { class: "mono" }, words(commandText)), copy],
     note && h("span", { class: "note" }, note));
 }
 

@@ -1,10 +1,10 @@
 // The objects of a table counted in groups, as bars.
 
 import { changed, current, go } from "./address.js";
-import { h, replace, setStyle } from "./dom.js";
+import { button, h, replace, setStyle } from "./dom.js";
 import { ask, Loader } from "./server.js";
 import { at, momentKey } from "./session.js";
-import { count, counted, line } from "./values.js";
+import { count, counted, line, plainName } from "./values.js";
 
 const units = ["year", "month", "week", "day", "hour"];
 
@@ -34,10 +34,9 @@ export function createGroups(element, { answered }) {
         setStyle(bar, { width: `${(each.count / greatest) * 100}%` });
         const name = nameOf(each);
         const label = each.filter
-          ? h("button", {
-            type: "button", class: "plain cut bar-name", title: `Only ${each.filter}`,
-            onclick: () => go(changed({ where: where ? `(${where}) AND ${each.filter}` : each.filter })),
-          }, name)
+          ? button(name, () => go(changed({
+            where: where ? `(${where}) AND ${each.filter}` : each.filter,
+          })), { class: "plain cut bar-name", title: `Only ${each.filter}` })
           : h("span", { class: "cut bar-name" }, name);
         return h("li", {}, label, h("span", { class: "bar-space" }, bar), h("span", { class: "number" }, count(each.count)));
       })),
@@ -58,7 +57,7 @@ function nameOf({ key, text }) {
 export function groupingChoice(columns) {
   const { by } = current().query;
   const options = columns.filter((each) => !each.isKey && !each.isToMany).flatMap((each) => [
-    h("option", { value: each.name }, each.name.replace(/`/g, "")),
+    h("option", { value: each.name }, plainName(each)),
     ...(each.type === "date" || each.type === "day" ? units.map((unit) =>
       h("option", { value: `${unit}:${each.name}` }, `${unit} of ${each.name}`)) : []),
   ]);

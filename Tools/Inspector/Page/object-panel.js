@@ -1,10 +1,10 @@
 // One object at the moment: its values, who set each and when, and what refers to it.
 
 import { changed, current, link } from "./address.js";
-import { h, replace } from "./dom.js";
+import { button, h, replace } from "./dom.js";
 import { ask, Loader } from "./server.js";
 import { at, momentKey } from "./session.js";
-import { count, counted, day, reference, transactionLink, value, who } from "./values.js";
+import { count, day, reference, transactionLink, value, who } from "./values.js";
 
 /** Makes the panel; it shows the object that is asked for. */
 export function createObjectPanel(element, { answered }) {
@@ -124,13 +124,11 @@ async function more(answer, group, list, offset) {
     list.append(...page.objects.map((each) => h("li", {}, reference(each))));
     const rest = page.total - offset - page.objects.length;
     if (rest > 0 && page.objects.length > 0) {
-      const button = h("button", {
-        type: "button", class: "plain small", onclick: () => {
-          button.parentElement.remove();
-          more(answer, group, list, offset + limit);
-        },
-      }, `${counted(rest, "more", "more")}`);
-      list.append(h("li", {}, button));
+      const item = h("li", {}, button(`${count(rest)} more`, () => {
+        item.remove();
+        more(answer, group, list, offset + limit);
+      }, { class: "plain small" }));
+      list.append(item);
     }
   } catch (error) {
     list.append(h("li", { class: "soft" }, error.message));

@@ -1,7 +1,7 @@
 // Questions to the program that serves the page, and what went wrong with them.
 
 import { changed, current } from "./address.js";
-import { notice, h } from "./dom.js";
+import { button, h, notice } from "./dom.js";
 
 /** What the server refused, in its words. */
 export class Failure extends Error {
@@ -150,5 +150,5 @@ export function failure(error, again) {
   return notice("bad", titles[error.code] ?? "That did not work", error.message,
     error.remedy && h("p", { class: "mono" }, error.remedy),
     error.code === "pruned" && h("p", {}, h("a", { href: changed({ at: "base" }) }, "The oldest state that can be read")),
-    again && error.code !== "pruned" && h("div", {}, h("button", { type: "button", onclick: again }, "Ask again")));
+    again && error.code !== "pruned" && h("div", {}, button("Ask again", again)));
 }

@@ -42,6 +42,12 @@ export function at() {
   return session.pausedAt === null ? undefined : String(session.pausedAt);
 }
 
+/** The transaction of a moment in the past; undefined at head. */
+export function momentNumber() {
+  if (at() === undefined) return undefined;
+  return /^\d+$/.test(at()) ? Number(at()) : session.moment?.number;
+}
+
 /** A key for what is shown at head: it changes with each commit that is followed. */
 export function momentKey() {
   return at() ?? `head ${session.head}`;

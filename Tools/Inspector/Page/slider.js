@@ -1,9 +1,9 @@
 // The time slider: the density of transactions over the whole width, and the moment that every view shows.
 
-import { changed, current, go } from "./address.js";
-import { h, observeSize, replace, setStyle } from "./dom.js";
+import { changed, current, go, rangeOf } from "./address.js";
+import { h, observeSize, plainButton, replace, setStyle } from "./dom.js";
 import { momentField, showMomentField } from "./moment-field.js";
-import { ask, Loader } from "./server.js";
+import { askUntilWhole, Loader } from "./server.js";
 import { foundDamage, isAtHead, observe, resolveMoment, session } from "./session.js";
 import { drawDensity } from "./slider-picture.js";
 import { listenToPointer } from "./slider-pointer.js";
@@ -49,13 +49,13 @@ export function install(element) {
 }
 
 function controls() {
-  const button = (text, name, action) =>
-    h("button", { type: "button", class: "plain", "aria-label": name, title: name, onclick: action }, text);
+  const step = (text, name, action) =>
+    plainButton(text, action, { "aria-label": name, title: name });
   return h("div", { class: "steps" },
-    button("«", "Day before ({)", () => steps.byDay(-1)),
-    button("‹", "Transaction before ([)", () => steps.byTransaction(-1)),
-    button("›", "Next transaction (])", () => steps.byTransaction(1)),
-    button("»", "Next day (})", () => steps.byDay(1)));
+    step("«", "Day before ({)", () => steps.byDay(-1)),
+    step("‹", "Transaction before ([)", () => steps.byTransaction(-1)),
+    step("›", "Next transaction (])", () => steps.byTransaction(1)),
+    step("»", "Next day (})", () => steps.byDay(1)));
 }
 
 let axisButton;
@@ -63,13 +63,11 @@ let wholeButton;
 let headButton;
 
 function scales() {
-  axisButton = h("button", { type: "button", class: "plain", onclick: toggleAxis, title: "Time or number (x)" });
-  wholeButton = h("button", {
-    type: "button", class: "plain", title: "Whole history (-)", onclick: () => go(changed({ zoom: null })),
-  }, "Whole history");
-  headButton = h("button", {
-    type: "button", class: "plain", title: "Newest state (h)", onclick: () => go(changed({ at: null })),
-  }, "Newest");
+  axisButton = plainButton(null, toggleAxis, { title: "Time or number (x)" });
+  wholeButton = plainButton("Whole history", () => go(changed({ zoom: null })), {
+    title: "Whole history (-)",
+  });
+  headButton = plainButton("Newest", () => go(changed({ at: null })), { title: "Newest state (h)" });
   return h("div", { class: "scales" }, headButton, wholeButton, axisButton);
 }
 
@@ -82,8 +80,7 @@ function isByTime() {
 }
 
 function zoom() {
-  const found = /^(-?\d+)\.\.(-?\d+)$/.exec(current().query.zoom ?? "");
-  return found ? { from: Number(found[1]), to: Number(found[2]) } : null;
+  return rangeOf(current().query.zoom);
 }
 
 /** Shows the address: the moment at once, the density if the zoom changed. */
@@ -103,16 +100,13 @@ function load() {
   const range = zoom() ?? {};
   const by = isByTime() ? "time" : "number";
   const buckets = Math.max(20, Math.min(1000, Math.floor(width / 4)));
-  loader.load(JSON.stringify([by, range, buckets, session.head]), async (signal) => {
-    for (;;) {
-      density = await ask("density", { by, ...range, buckets }, signal);
+  loader.load(JSON.stringify([by, range, buckets, session.head]), (signal) =>
+    askUntilWhole("density", { by, ...range, buckets }, signal, (answer) => {
+      density = answer;
       drawDensity(picture, density, width);
       track.classList.toggle("zoomed", zoom() !== null);
       showMoment();
-      if ((density.progress ?? 1) >= 1) return;
-      await new Promise((resolve) => setTimeout(resolve, 300));
-    }
-  }, { quietly: true, failed: showDamage });
+    }), { quietly: true, failed: showDamage });
 }
 
 /** There is no room for a notice in the slider: damage is told above the view. */

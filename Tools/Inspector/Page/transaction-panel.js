@@ -1,7 +1,7 @@
 // One transaction whole: who, when, why, its metadata and every change.
 
 import { changed, link } from "./address.js";
-import { changeElement, headerLine } from "./change.js";
+import { appendChanges, headerLine } from "./change.js";
 import { h, replace } from "./dom.js";
 import { ask, Loader } from "./server.js";
 import { count, counted, value } from "./values.js";
@@ -37,27 +37,11 @@ export function createTransactionPanel(element, { answered }) {
         h("dt", {}, each.key), h("dd", {}, value(each.value))])),
       answer.schemaLines?.length > 0 && h("pre", { class: "mono schema-lines" }, answer.schemaLines.join("\n")),
       answer.total > 1 && h("h3", { class: "soft" }, counted(answer.total, "change")), changes);
-    addChanges(answer, changes);
-  }
-
-  /** Appends a page of changes, and a button for the next. */
-  function addChanges(answer, changes) {
-    const { number } = answer.header;
-    changes.append(...answer.changes.map((each) =>
-      changeElement(each, number, { open: each.kind === "update" || answer.total <= 40 })));
-    const rest = answer.total - answer.offset - answer.changes.length;
-    if (rest <= 0 || answer.changes.length === 0) return;
-    const button = h("button", {
-      type: "button", onclick: async () => {
-        button.disabled = true;
-        const next = await ask("transaction", {
-          number, limit: pageLength, cut: 2000, offset: answer.offset + answer.changes.length,
-        });
-        button.remove();
-        addChanges(next, changes);
-      },
-    }, `${count(rest)} more`);
-    changes.append(button);
+    const { number } = header;
+    appendChanges(changes, answer, {
+      number, openUpTo: 40,
+      next: (offset) => ask("transaction", { number, limit: pageLength, cut: 2000, offset }),
+    });
   }
 
   return {

@@ -85,6 +85,11 @@ export function line(cell) {
   return cell.text.replace(/\s+/g, " ");
 }
 
+/** The name of a column without the quotes that conditions need. */
+export function plainName({ name }) {
+  return name.replace(/`/g, "");
+}
+
 export const numeric = new Set(["int", "int64", "double", "decimal"]);
 
 /** A value in a row of a table: one line, references as links. */

@@ -2,7 +2,7 @@
 
 import { link } from "./address.js";
 import { headerLine } from "./change.js";
-import { h, notice, observeSize, replace, s } from "./dom.js";
+import { button, h, notice, observeSize, replace, s } from "./dom.js";
 import { setCommand } from "./frame.js";
 import { arrange, drawArrows } from "./schema-layout.js";
 import { ask, Loader } from "./server.js";
@@ -74,14 +74,12 @@ function card(entity, changed) {
     [...(entity.indexes ?? []).map((each) => `index: ${each}`), ...(entity.rules ?? [])].map((each) =>
       h("p", { class: "soft small" }, each)));
   if (more.length > 0) {
-    const button = h("button", {
-      type: "button", class: "plain small", onclick: () => {
-        button.remove();
-        list.append(...more);
-        changed();
-      },
-    }, `${count(more.length)} more`);
-    element.append(button);
+    const rest = button(`${count(more.length)} more`, () => {
+      rest.remove();
+      list.append(...more);
+      changed();
+    }, { class: "plain small" });
+    element.append(rest);
   }
   element.addEventListener("pointerenter", () => light(element, entity.name, true));
   element.addEventListener("pointerleave", () => light(element, entity.name, false));
