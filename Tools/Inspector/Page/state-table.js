@@ -1,247 +1,163 @@
 // The objects of one entity at the moment, as a table with chosen and sized columns.
 
-import { changed, current, go, link } from "./address.js";
-import { h, notice, observeSize, replace, setStyle } from "./dom.js";
+import { current, go } from "./address.js";
+import { ColumnWidths } from "./column-widths.js";
+import { h, notice, observeSize, replace } from "./dom.js";
 import { ask, failure } from "./server.js";
 import { at, momentKey } from "./session.js";
-import { count, line, numeric, shortValue } from "./values.js";
+import { addressOfRow, cardCell, headerCells, rowCells } from "./table-cells.js";
+import { count, line } from "./values.js";
 import { VirtualRows } from "./virtual-rows.js";
 
-/** The name of a column without the quotes that conditions need. */
-export function plainName(column) {
-  return column.name.replace(/`/g, "");
-}
+/** The table of the entity, moment, condition, order and columns that are asked for. */
+export class StateTable {
+  #options;
+  #header = h("div", { class: "head", role: "row", "aria-rowindex": "1" });
+  #grid = h("div", {
+    class: "grid", role: "grid", "aria-label": "Objects", "data-first": true,
+  }, this.#header);
+  #message = h("div", { class: "grid-message" });
+  #widths = new ColumnWidths(this.#grid);
+  #rows;
+  #stop;
+  #columns = [];
+  #shown = [];
+  #entity = null;
+  #selected = null;
+  #key = null;
+  #isNarrow = false;
+  #hasReferrers = false;
+  #firstAnswer = null;
 
-/** Columns are not narrowed below this to make room for others, in pixels. */
-const narrowest = 130;
-const widthKey = (entity) => `widths ${entity}`;
+  /** Options: answered(answer, columns, shown) with each first page, refused(error). */
+  constructor(element, options) {
+    this.#options = options;
+    element.append(this.#grid, this.#message);
+    this.#rows = new VirtualRows({
+      element: this.#grid,
+      rowHeight: this.#rowHeight(),
+      headerHeight: () => (this.#isNarrow ? 0 : this.#header.offsetHeight),
+      fetchPage: (offset, limit, signal) => this.#fetchPage(offset, limit, signal),
+      makeRow: (row) => this.#makeRow(row),
+      activate: (row) => go(addressOfRow(row)),
+      failed: (error) => this.#failed(error),
+    });
+    this.#stop = observeSize(element, (width) => this.#resized(width));
+  }
 
-/** Makes the table; `answered` is called with each answer about its first page. */
-export function createTable(element, { answered, refused }) {
-  const header = h("div", { class: "head", role: "row", "aria-rowindex": "1" });
-  const grid = h("div", { class: "grid", role: "grid", "aria-label": "Objects", "data-first": true }, header);
-  const message = h("div", { class: "grid-message" });
-  element.append(grid, message);
-  let columns = [];
-  let shown = [];
-  let widths = {};
-  let entity = null;
-  let selected = null;
-  let key = null;
-  let isNarrow = false;
-  let hasReferrers = false;
-  let firstAnswer = null;
+  /** Shows what the address says; reads only if it differs. */
+  show(entity, selected) {
+    const { where, sort, columns } = current().query;
+    const key = JSON.stringify([entity, momentKey(), where, sort, columns]);
+    if (selected !== this.#selected) this.#select(selected);
+    if (this.#key?.text === key) return;
+    const list = JSON.stringify([where, sort]);
+    const isSameList = entity === this.#entity && this.#key?.list === list;
+    if (entity !== this.#entity) this.#shown = this.#columns = [];
+    this.#entity = entity;
+    this.#key = { text: key, list, needsColumns: true };
+    this.#rows.reset({ keepingPlace: isSameList });
+  }
 
-  const rows = new VirtualRows({
-    element: grid,
-    rowHeight: rowHeight(),
-    headerHeight: () => (isNarrow ? 0 : header.offsetHeight),
-    fetchPage,
-    makeRow,
-    activate: (row) => go(link("state", [row.object.id], kept())),
-    failed: (error) => {
-      grid.hidden = true;
-      key = null;
-      const isOfCondition = error.parameter === "where" || error.parameter === "sort";
-      refused(isOfCondition ? error : null);
-      replace(message, isOfCondition && error.parameter === "where"
-        ? notice("", "Nothing to show", "The condition above cannot be read yet.") : failure(error));
-    },
-  });
-  const stop = observeSize(element, (width) => {
-    isNarrow = width < 480;
-    grid.classList.toggle("cards", isNarrow);
-    if (rows.rowHeight === rowHeight()) return;
-    rows.rowHeight = rowHeight();
-    if (firstAnswer) setWidths(firstAnswer);
-  });
+  focus() {
+    this.#grid.focus();
+  }
 
-  function rowHeight() {
+  /** Makes another row the active one, as an arrow does. */
+  move(distance) {
+    this.#grid.focus();
+    this.#rows.activate(this.#rows.active + distance);
+  }
+
+  close() {
+    this.#stop();
+    this.#rows.close();
+  }
+
+  #select(selected) {
+    this.#selected = selected;
+    for (const row of this.#grid.querySelectorAll(".row.object")) {
+      row.setAttribute("aria-selected", row.dataset.object === selected ? "true" : "false");
+    }
+  }
+
+  #rowHeight() {
     const single = parseFloat(getComputedStyle(document.documentElement).fontSize) * 2;
-    return Math.round(isNarrow ? single * 1.75 : single);
+    return Math.round(this.#isNarrow ? single * 1.75 : single);
   }
 
-  function kept() {
-    const { where, sort, columns: chosen, by } = current().query;
-    return { where, sort, columns: chosen, by };
+  #resized(width) {
+    this.#isNarrow = width < 480;
+    this.#grid.classList.toggle("cards", this.#isNarrow);
+    if (this.#rows.rowHeight === this.#rowHeight()) return;
+    this.#rows.rowHeight = this.#rowHeight();
+    if (this.#firstAnswer) this.#setWidths();
   }
 
-  async function fetchPage(offset, limit, signal) {
-    const { where, sort, columns: chosen } = current().query;
+  async #fetchPage(offset, limit, signal) {
+    const { where, sort, columns } = current().query;
+    const entity = this.#entity;
     const answer = await ask("table", {
-      entity, at: at(), where, sort, columns: chosen, offset, limit, referrers: 1,
+      entity, at: at(), where, sort, columns, offset, limit, referrers: 1,
     }, signal);
-    grid.hidden = false;
-    replace(message);
-    if (shown.length === 0 || key?.needsColumns) arrange(answer, chosen);
-    answered(answer, { columns, shown });
+    this.#grid.hidden = false;
+    replace(this.#message);
+    if (this.#shown.length === 0 || this.#key?.needsColumns) this.#arrange(answer, columns);
+    this.#options.answered(answer, this.#columns, this.#shown);
     if (answer.total === 0) {
-      replace(message, h("div", { class: "notice" }, h("strong", {}, answer.all > 0 ? "None matches" : `No ${entity}`),
-        answer.all > 0 ? `None of the ${count(answer.all)} objects meets the condition.`
-          : "There is none at this moment."));
+      const none = `None of the ${count(answer.all)} objects meets the condition.`;
+      replace(this.#message, answer.all > 0 ? notice("", "None matches", none)
+        : notice("", `No ${entity}`, "There is none at this moment."));
     }
     return answer;
   }
 
+  #failed(error) {
+    this.#grid.hidden = true;
+    this.#key = null;
+    const { parameter } = error;
+    this.#options.refused(parameter === "where" || parameter === "sort" ? error : null);
+    replace(this.#message, parameter === "where"
+      ? notice("", "Nothing to show", "The condition above cannot be read yet.") : failure(error));
+  }
+
   /** Chooses columns: those asked for, otherwise those with a value among the first rows. */
-  function arrange(answer, chosen) {
-    if (key) key.needsColumns = false;
-    const isSame = columns.map((each) => each.name).join() === answer.columns.map((each) => each.name).join();
-    columns = answer.columns;
-    const filled = new Set(isSame ? shown.map((each) => each.name) : []);
+  #arrange(answer, chosen) {
+    if (this.#key) this.#key.needsColumns = false;
+    const names = (columns) => columns.map((each) => each.name);
+    const isSame = names(this.#columns).join() === names(answer.columns).join();
+    const filled = new Set(isSame ? names(this.#shown) : []);
+    this.#columns = answer.columns;
     answer.rows.forEach((row) => row.values.forEach((cell, place) => {
-      if (cell.kind !== "null") filled.add(columns[place].name);
+      if (cell.kind !== "null") filled.add(this.#columns[place].name);
     }));
-    shown = chosen ? columns : columns.filter((each) => filled.has(each.name) || each.isKey || each.isDisplayName);
-    hasReferrers = answer.rows.some((row) => row.referrers > 0);
-    firstAnswer = answer;
-    setWidths(answer);
-    showHeader();
+    this.#shown = chosen ? this.#columns : this.#columns.filter((each) =>
+      filled.has(each.name) || each.isKey || each.isDisplayName);
+    this.#hasReferrers = answer.rows.some((row) => row.referrers > 0);
+    this.#firstAnswer = answer;
+    this.#setWidths();
+    replace(this.#header, headerCells(this.#shown, this.#widths, this.#hasReferrers));
   }
 
-  function setWidths(answer) {
-    const saved = JSON.parse(localStorage.getItem(widthKey(entity)) ?? "{}");
-    for (const column of shown) {
-      const place = columns.indexOf(column);
-      const texts = answer.rows.slice(0, 60).map((row) => line(row.values[place]).slice(0, 80));
-      widths[column.name] = saved[column.name] ?? measured(column, texts);
-    }
-    fit(shown.filter((each) => !saved[each.name]).map((each) => each.name));
-    applyWidths();
-  }
-
-  /** Narrows the widest columns, if all of them can be seen then. */
-  function fit(names) {
-    let excess = shown.reduce((sum, each) => sum + widths[each.name], hasReferrers ? 84 : 0) + 8 - grid.clientWidth;
-    const room = names.reduce((sum, name) => sum + Math.max(0, widths[name] - narrowest), 0);
-    if (excess <= 0 || excess > room) return;
-    while (excess > 0) {
-      const widest = names.reduce((most, name) => (widths[name] > widths[most] ? name : most));
-      widths[widest] -= 4;
-      excess -= 4;
-    }
-  }
-
-  /** The width that a column's name and first values take, at most 26 em. */
-  function measured(column, texts) {
-    const style = getComputedStyle(grid);
-    const context = document.createElement("canvas").getContext("2d");
-    context.font = `${style.fontSize} ${style.fontFamily}`;
-    const widest = Math.max(context.measureText(`${plainName(column)} ↓`).width, ...texts.map((each) => context.measureText(each).width));
-    return Math.round(Math.min(parseFloat(style.fontSize) * 26, Math.max(40, widest + 24)));
-  }
-
-  function applyWidths() {
-    const all = [...shown.map((each) => `${widths[each.name]}px`), ...(hasReferrers ? ["6em"] : [])];
-    const sum = shown.reduce((total, each) => total + widths[each.name], hasReferrers ? 84 : 0);
-    setStyle(grid, { "--columns": all.join(" "), "--width": `${sum}px` });
-  }
-
-  function showHeader() {
-    applyWidths();
-    const sort = current().query.sort ?? "";
-    const orders = sort.split(",").filter(Boolean);
-    replace(header, shown.map((column) => {
-      const order = orders.find((each) => each.replace(/^-/, "").replace(/\[\w+\]$/, "") === column.name);
-      const direction = order === undefined ? "none" : order.startsWith("-") ? "descending" : "ascending";
-      return h("div", {
-        role: "columnheader", "aria-sort": direction, class: numeric.has(column.type) ? "number" : null,
-      },
-      h("button", {
-        type: "button", class: "plain", title: `${column.type}${column.isIndexed ? ", indexed" : ""}. Press to sort`,
-        onclick: (event) => sortBy(column.name, direction, event.shiftKey, orders),
-        onkeydown: (event) => {
-          if (event.altKey && event.key === "ArrowRight") resize(column, widths[column.name] + 16, event);
-          if (event.altKey && event.key === "ArrowLeft") resize(column, widths[column.name] - 16, event);
-        },
-      }, h("span", { class: "cut" }, plainName(column)),
-      direction === "none" ? null : h("span", { "aria-hidden": "true" }, direction === "ascending" ? " ↑" : " ↓")),
-      grip(column));
-    }), hasReferrers ? h("div", { role: "columnheader", class: "number soft" }, "referrers") : null);
-  }
-
-  function sortBy(name, direction, isAdding, orders) {
-    const next = direction === "none" ? name : direction === "ascending" ? `-${name}` : null;
-    const others = isAdding ? orders.filter((each) => each.replace(/^-/, "") !== name) : [];
-    go(changed({ sort: [...others, ...(next ? [next] : [])].join(",") || null }));
-  }
-
-  function grip(column) {
-    const element = h("span", { class: "grip", "aria-hidden": "true" });
-    element.addEventListener("pointerdown", (event) => {
-      event.preventDefault();
-      const start = event.clientX - widths[column.name];
-      const move = (each) => resize(column, each.clientX - start);
-      element.setPointerCapture(event.pointerId);
-      element.addEventListener("pointermove", move);
-      element.addEventListener("pointerup", () => element.removeEventListener("pointermove", move), { once: true });
-    });
-    return element;
-  }
-
-  function resize(column, width, event) {
-    event?.preventDefault();
-    const em = rowHeight() / 2;
-    widths[column.name] = Math.round(Math.min(30 * em, Math.max(3 * em, width)));
-    localStorage.setItem(widthKey(entity), JSON.stringify(widths));
-    applyWidths();
-  }
-
-  function makeRow(row) {
-    const { object } = row;
-    const element = h("div", {
-      role: "row", class: "object", "aria-selected": object.id === selected ? "true" : "false", "data-object": object.id,
-      onclick: (event) => {
-        if (!event.target.closest("a")) go(link("state", [object.id], kept()));
+  #setWidths() {
+    const first = this.#firstAnswer.rows.slice(0, 60);
+    this.#widths.set(this.#entity, this.#shown, {
+      hasReferrers: this.#hasReferrers,
+      textsOf: (column) => {
+        const place = this.#columns.indexOf(column);
+        return first.map((row) => line(row.values[place]).slice(0, 80));
       },
     });
-    const cells = shown.map((column) => [column, row.values[columns.indexOf(column)]]);
-    if (isNarrow) {
-      const rest = cells.filter(([column, cell]) => cell.kind !== "null" && !column.isDisplayName && line(cell));
-      element.append(h("div", { role: "gridcell" }, h("a", {
-        href: link("state", [object.id], kept()), class: "cut card-name",
-      }, object.label ?? object.name ?? object.id),
-      h("div", { class: "soft cut small" }, rest.map(([column, cell]) => `${plainName(column)} ${line(cell)}`).join(" · "))));
-      return element;
-    }
-    cells.forEach(([column, cell], place) => {
-      const isFirst = place === 0;
-      const content = isFirst && !column.isRelationship
-        ? h("a", { href: link("state", [object.id], kept()), tabindex: "-1" }, line(cell) || object.name || object.id)
-        : shortValue(cell);
-      content.querySelectorAll?.("a").forEach((each) => each.setAttribute("tabindex", "-1"));
-      if (content.matches?.("a")) content.setAttribute("tabindex", "-1");
-      element.append(h("div", {
-        role: "gridcell", class: numeric.has(column.type) ? "number" : null,
-        title: cell.kind === "string" && cell.text.length > 30 ? cell.text.slice(0, 300) : null,
-      }, content));
-    });
-    if (hasReferrers) {
-      element.append(h("div", { role: "gridcell", class: "number soft" }, row.referrers ? count(row.referrers) : ""));
-    }
-    return element;
   }
 
-  return {
-    /** Shows what the address says; reads only if it differs. */
-    show(newEntity, newSelected) {
-      const { where, sort, columns: chosen } = current().query;
-      const newKey = JSON.stringify([newEntity, momentKey(), where, sort, chosen]);
-      if (newSelected !== selected) {
-        selected = newSelected;
-        grid.querySelectorAll(".row.object").forEach((row) =>
-          row.setAttribute("aria-selected", row.dataset.object === selected ? "true" : "false"));
-      }
-      if (key?.text === newKey) return;
-      const isSameList = entity === newEntity && key?.list === JSON.stringify([where, sort]);
-      if (entity !== newEntity) shown = columns = [];
-      entity = newEntity;
-      key = { text: newKey, list: JSON.stringify([where, sort]), needsColumns: true };
-      rows.reset({ keepingPlace: isSameList });
-    },
-    close() {
-      stop();
-      rows.close();
-    },
-  };
+  #makeRow(row) {
+    const { id } = row.object;
+    const cells = this.#shown.map((column) => [column, row.values[this.#columns.indexOf(column)]]);
+    return h("div", {
+      role: "row", class: "object", "aria-selected": id === this.#selected ? "true" : "false",
+      "data-object": id, onclick: (event) => {
+        if (!event.target.closest("a")) go(addressOfRow(row));
+      },
+    }, this.#isNarrow ? cardCell(row, cells) : rowCells(row, cells, this.#hasReferrers));
+  }
 }
