@@ -1,6 +1,6 @@
 // The regions of the file one after another: a part of the list around the one that is shown.
 
-import { h, replace } from "./dom.js";
+import { h, observeEnd, plainButton, replace, setCurrent } from "./dom.js";
 import { ask, failure, Loader } from "./server.js";
 import { session } from "./session.js";
 import { kindHue } from "./strip.js";
@@ -18,117 +18,124 @@ export function numbersOf(region) {
   return { first: Number(found[1]), last: Number(found[2] ?? found[1]) };
 }
 
-/** Makes the list; `choose` is called with the offset of the region to show. */
-export function createFrameList(element, { choose }) {
-  const list = h("ol", { class: "regions" });
-  const before = h("div", { class: "foot", hidden: true });
-  const after = h("div", { class: "foot" });
-  element.append(before, list, after);
-  const loader = new Loader(list);
-  let first = null;
-  let end = 0;
-  let next;
-  let marked = null;
-  let size = null;
-  let isReading = false;
+/** The list of regions; `choose` is called with the offset of the one to show. */
+export class FrameList {
+  #element;
+  #choose;
+  #list = h("ol", { class: "regions" });
+  #before = h("div", { class: "foot", hidden: true });
+  #after = h("div", { class: "foot" });
+  #loader = new Loader(this.#list);
+  #stop;
+  #first = null;
+  #end = 0;
+  #next;
+  #marked = null;
+  #size = null;
+  #isReading = false;
 
-  const watcher = new IntersectionObserver((entries) => {
-    if (entries.some((each) => each.isIntersecting)) more();
-  }, { root: element, rootMargin: "400px" });
-  watcher.observe(after);
-
-  function show(offset) {
-    const isShown = first !== null && offset >= first && offset < end && size === session.size;
-    if (isShown) return;
-    size = session.size;
-    loader.load(`${offset} ${size}`, async (signal) => {
-      const answer = await ask("frames", { from: offset < 200_000 ? 0 : offset, limit: pageLength }, signal);
-      replace(list, answer.regions.map(item));
-      first = answer.regions[0]?.offset ?? 0;
-      end = limit(answer.regions) ?? 0;
-      next = answer.next;
-      showEnds(answer);
-      if (end <= offset && next !== undefined) await more();
-      mark(marked ?? offset);
-    }, { quietly: list.children.length > 0 });
+  constructor(element, { choose }) {
+    this.#element = element;
+    this.#choose = choose;
+    element.append(this.#before, this.#list, this.#after);
+    this.#stop = observeEnd(element, this.#after, 400, () => this.#readMore());
   }
 
-  function limit(regions) {
-    const last = regions.at(-1);
-    return last && last.offset + last.length;
+  show(offset) {
+    const { size } = session;
+    const isListed = this.#first !== null && offset >= this.#first && offset < this.#end;
+    if (isListed && size === this.#size) return;
+    this.#size = size;
+    this.#loader.load(`${offset} ${size}`, async (signal) => {
+      const from = offset < 200_000 ? 0 : offset;
+      const answer = await ask("frames", { from, limit: pageLength }, signal);
+      replace(this.#list);
+      this.#first = answer.regions[0]?.offset ?? 0;
+      this.#end = 0;
+      this.#add(answer);
+      if (this.#end <= offset && this.#next !== undefined) await this.#readMore();
+      this.mark(this.#marked ?? offset);
+    }, { quietly: this.#list.children.length > 0 });
   }
 
-  async function more() {
-    if (isReading || next === undefined || list.children.length >= mostShown) return;
-    isReading = true;
-    try {
-      const answer = await ask("frames", { from: next, limit: pageLength });
-      list.append(...answer.regions.map(item));
-      end = limit(answer.regions) ?? end;
-      next = answer.next;
-      showEnds(answer);
-      mark(marked);
-    } catch (error) {
-      replace(after, failure(error, more));
-    } finally {
-      isReading = false;
+  mark(offset) {
+    this.#marked = offset;
+    for (const row of this.#list.querySelectorAll(".region-row")) {
+      const isMarked = Number(row.dataset.offset) === offset;
+      const isNew = isMarked && !row.hasAttribute("aria-current");
+      if (isNew) row.scrollIntoView({ block: "nearest" });
+      setCurrent(row, isMarked);
     }
   }
 
-  function showEnds(answer) {
-    before.hidden = !first;
-    replace(before, h("button", { type: "button", class: "plain", onclick: earlier }, "Earlier"));
-    replace(after, next !== undefined ? [h("button", {
-      type: "button", class: "plain", onclick: () => {
-        if (list.children.length >= mostShown) choose(next);
-        else more();
-      },
-    }, "Later")] : h("p", { class: answer.damage ? "bad prose" : "soft prose" },
-      answer.damage ?? (Number(answer.end) < answer.size ? `The log ends at ${count(Number(answer.end))}.` : "The file ends here.")));
+  close() {
+    this.#stop();
+    this.#loader.stop();
   }
 
-  async function earlier() {
-    const answer = await ask("frames", { from: Math.max(0, first - reach), to: first, limit: 2000 });
-    const added = answer.regions.filter((each) => each.offset < first);
+  #isFull() {
+    return this.#list.children.length >= mostShown;
+  }
+
+  #add(answer) {
+    const { regions, next } = answer;
+    this.#list.append(...regions.map((each) => this.#item(each)));
+    const last = regions.at(-1);
+    if (last) this.#end = last.offset + last.length;
+    this.#next = next;
+    this.#showEnds(answer);
+  }
+
+  async #readMore() {
+    if (this.#isReading || this.#next === undefined || this.#isFull()) return;
+    this.#isReading = true;
+    try {
+      this.#add(await ask("frames", { from: this.#next, limit: pageLength }));
+      this.mark(this.#marked);
+    } catch (error) {
+      replace(this.#after, failure(error, () => this.#readMore()));
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  #showEnds({ damage, end, size }) {
+    this.#before.hidden = !this.#first;
+    replace(this.#before, plainButton("Earlier", () => this.#readEarlier()));
+    const ending = damage ?? (Number(end) < size ? `The log ends at ${count(Number(end))}.`
+      : "The file ends here.");
+    replace(this.#after, this.#next !== undefined
+      ? plainButton("Later", () => (this.#isFull() ? this.#choose(this.#next) : this.#readMore()))
+      : h("p", { class: damage ? "bad prose" : "soft prose" }, ending));
+  }
+
+  async #readEarlier() {
+    const first = this.#first;
+    const from = Math.max(0, first - reach);
+    const { regions } = await ask("frames", { from, to: first, limit: 2000 });
+    const added = regions.filter((each) => each.offset < first);
     if (added.length === 0) return;
-    const height = element.scrollHeight;
-    list.prepend(...added.map(item));
-    element.scrollTop += element.scrollHeight - height;
-    [{ offset: first }] = added;
-    before.hidden = first === 0;
-    mark(marked);
+    const height = this.#element.scrollHeight;
+    this.#list.prepend(...added.map((each) => this.#item(each)));
+    this.#element.scrollTop += this.#element.scrollHeight - height;
+    this.#first = added[0].offset;
+    this.#before.hidden = this.#first === 0;
+    this.mark(this.#marked);
   }
 
-  function item(region) {
+  #item(region) {
+    const { offset, length, kind, summary = kind } = region;
     const isBad = region.isOk === false;
     const { first, last } = numbersOf(region);
-    const numbers = first === undefined ? "" : first === last ? count(first) : `${count(first)}–${count(last)}`;
+    const numbers = first === last ? count(first) : `${count(first)}–${count(last)}`;
     return h("li", {}, h("button", {
-      type: "button", class: `plain region-row${isBad ? " bad" : ""}`, "data-offset": region.offset,
-      onclick: () => choose(region.offset), title: region.summary ?? region.kind,
+      type: "button", class: `plain region-row${isBad ? " bad" : ""}`, "data-offset": offset,
+      onclick: () => this.#choose(offset), title: summary,
     },
-    h("span", { class: "number soft" }, count(region.offset)),
-    h("span", { class: `swatch hue-${isBad ? "bad" : kindHue(region.kind)}`, "aria-hidden": "true" }),
-    h("span", { class: "cut" }, region.kind, numbers && h("span", { class: "soft" }, ` ${numbers}`)),
-    h("span", { class: "number" }, isBad ? "not in order" : bytes(region.length))));
+    h("span", { class: "number soft" }, count(offset)),
+    h("span", { class: `swatch hue-${isBad ? "bad" : kindHue(kind)}`, "aria-hidden": "true" }),
+    h("span", { class: "cut" }, kind,
+      first !== undefined && h("span", { class: "soft" }, ` ${numbers}`)),
+    h("span", { class: "number" }, isBad ? "not in order" : bytes(length))));
   }
-
-  function mark(offset) {
-    marked = offset;
-    for (const row of list.querySelectorAll(".region-row")) {
-      const isMarked = Number(row.dataset.offset) === offset;
-      if (isMarked && !row.hasAttribute("aria-current")) row.scrollIntoView({ block: "nearest" });
-      if (isMarked) row.setAttribute("aria-current", "true");
-      else row.removeAttribute("aria-current");
-    }
-  }
-
-  return {
-    show,
-    mark,
-    close() {
-      watcher.disconnect();
-      loader.stop();
-    },
-  };
 }

@@ -10,77 +10,86 @@ export function createHex(answer) {
   const data = Uint8Array.from(atob(answer.bytes), (letter) => letter.charCodeAt(0));
   const start = answer.offset + answer.skip;
   const cells = [];
-  const rows = [];
-  for (let place = 0; place < data.length; place += rowLength) {
-    const same = repeatedRows(data, place);
-    if (same > 2) {
-      rows.push(makeRow(data, place, start, cells));
-      rows.push(h("li", { class: "repeated soft" }, `the same, ${count(same)} rows`));
-      place += same * rowLength;
-    } else rows.push(makeRow(data, place, start, cells));
-  }
-  const fields = answer.fields.map((field, index) => fieldRow(field, index));
-  const hex = h("ol", { class: "hex mono", "aria-label": "Bytes" }, rows);
-  const list = h("ul", { class: "fields", role: "listbox", "aria-label": "Fields" }, fields.length > 0 ? fields
-    : h("li", { class: "soft" }, "Nothing in these bytes can be explained."));
-  const said = h("div", { class: "hex-said small", role: "status" }, h("span", { class: "soft" }, "Point at a byte or a field"));
-  const element = h("div", { class: "hex-place" }, h("div", {}, said, hex), h("div", {}, list,
-    answer.moreFields > 0 && h("p", { class: "soft" }, `${count(answer.moreFields)} more fields in other bytes`)));
+  const hex = h("ol", { class: "hex mono", "aria-label": "Bytes" }, byteRows(data, start, cells));
+  const rows = answer.fields.map((field, index) => fieldRow(field, index));
+  const list = h("ul", { class: "fields", role: "listbox", "aria-label": "Fields" },
+    rows.length > 0 ? rows
+      : h("li", { class: "soft" }, "Nothing in these bytes can be explained."));
+  const said = h("div", { class: "hex-said small", role: "status" },
+    h("span", { class: "soft" }, "Point at a byte or a field"));
+  tie({ hex, list, said, fields: answer.fields, rows, cells, start });
+  return h("div", { class: "hex-place" }, h("div", {}, said, hex), h("div", {}, list,
+    answer.moreFields > 0
+      && h("p", { class: "soft" }, `${count(answer.moreFields)} more fields in other bytes`)));
+}
+
+/** Lights a field and its bytes when the pointer or the focus is at one of them. */
+function tie({ hex, list, said, fields, rows, cells, start }) {
   let lit = [];
 
   function light(index) {
     for (const each of lit) each.classList.remove("lit");
     lit = [];
-    const field = answer.fields[index];
+    const field = fields[index];
     if (!field) return;
-    for (let place = Math.max(0, field.offset - start); place < Math.min(data.length, field.offset - start + field.length); place += 1) {
-      if (cells[place]) lit.push(...cells[place]);
-    }
-    lit.push(fields[index]);
+    const first = field.offset - start;
+    const end = Math.max(0, first + field.length);
+    lit = [...cells.slice(Math.max(0, first), end).flat(), rows[index]];
     for (const each of lit) each.classList.add("lit");
     replace(said, h("strong", {}, field.name), " ", h("span", { class: "soft" },
       `${count(field.offset)}, ${count(field.length)} bytes `), field.value);
   }
 
-  /** The innermost field of a byte. */
-  function fieldAt(offset) {
-    let best = -1;
-    answer.fields.forEach((field, index) => {
-      if (field.offset > offset || offset >= field.offset + field.length) return;
-      const other = answer.fields[best];
-      if (!other || field.depth > other.depth || (field.depth === other.depth && field.length < other.length)) best = index;
-    });
-    return best;
-  }
-
+  const fieldOf = ({ target: { dataset: { place } } }) =>
+    (place === undefined ? undefined : innermostField(fields, start + Number(place)));
+  const lightRow = ({ target }) => {
+    const row = target.closest("[data-field]");
+    if (row) light(Number(row.dataset.field));
+  };
   hex.addEventListener("pointerover", (event) => {
-    const { place } = event.target.dataset;
-    if (place === undefined) return;
-    light(fieldAt(start + Number(place)));
+    const index = fieldOf(event);
+    if (index !== undefined) light(index);
   });
   hex.addEventListener("click", (event) => {
-    const { place } = event.target.dataset;
-    if (place === undefined) return;
-    const row = fields[fieldAt(start + Number(place))];
+    const row = rows[fieldOf(event)];
     row?.focus({ preventScroll: true });
     row?.scrollIntoView({ block: "nearest" });
   });
-  list.addEventListener("pointerover", (event) => lightRow(event));
-  list.addEventListener("focusin", (event) => lightRow(event));
+  list.addEventListener("pointerover", lightRow);
+  list.addEventListener("focusin", lightRow);
   list.addEventListener("keydown", (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const index = Number(event.target.dataset.field);
     if (!step || Number.isNaN(index)) return;
     event.preventDefault();
-    fields[index + step]?.focus();
+    rows[index + step]?.focus();
   });
+}
 
-  function lightRow(event) {
-    const row = event.target.closest("[data-field]");
-    if (row) light(Number(row.dataset.field));
+/** The index of the innermost field of a byte; -1 if there is none. */
+function innermostField(fields, offset) {
+  let best = -1;
+  fields.forEach((field, index) => {
+    if (field.offset > offset || offset >= field.offset + field.length) return;
+    const other = fields[best];
+    const isDeeper = !other || field.depth > other.depth
+      || (field.depth === other.depth && field.length < other.length);
+    if (isDeeper) best = index;
+  });
+  return best;
+}
+
+/** The rows of the bytes; those that repeat the one before are counted. */
+function byteRows(data, start, cells) {
+  const rows = [];
+  for (let place = 0; place < data.length; place += rowLength) {
+    rows.push(makeRow(data, place, start, cells));
+    const same = repeatedRows(data, place);
+    if (same <= 2) continue;
+    rows.push(h("li", { class: "repeated soft" }, `the same, ${count(same)} rows`));
+    place += same * rowLength;
   }
-
-  return element;
+  return rows;
 }
 
 /** How many rows after this one hold the same bytes. */

@@ -1,7 +1,74 @@
-// Areas for sizes: rectangles as near to squares as they can be, the greatest first.
+// Bytes as areas: rectangles as near to squares as they can be, the greatest first.
+
+import { notice, replace, s } from "./dom.js";
+import { bytes } from "./values.js";
+
+const titleHeight = 18;
+
+/** The key of an item, on its area and on its row. */
+export function itemKey({ group, name }) {
+  return `${group ?? ""}.${name}`;
+}
+
+/** "Post.title", or the entity alone for what its objects take beside their properties. */
+export function itemTitle({ group, name, isWhole }) {
+  return group && !isWhole ? `${group}.${name}` : name;
+}
+
+/** Draws the items; `isWhole` is false while bytes are still being counted. */
+export function drawTreemap(element, items, isWhole) {
+  const { clientWidth: width, clientHeight: height } = element;
+  if (width === 0 || height === 0) return;
+  if (items.every((each) => each.size === 0)) {
+    replace(element, isWhole ? notice("", "Nothing here", "No bytes are counted for this.")
+      : notice("loading", null, "Counting…"));
+    return;
+  }
+  const names = [...new Set(items.map((each) => each.group))];
+  const boxes = names.every((each) => each === undefined)
+    ? squarify(items, 0, 0, width, height).map(box)
+    : squarify(names.map((name) => group(name, items)), 0, 0, width, height).map(groupBoxes);
+  replace(element, s("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, boxes));
+}
+
+function group(name, items) {
+  const members = items.filter((each) => each.group === name);
+  return { name, members, size: members.reduce((sum, each) => sum + each.size, 0) };
+}
+
+/** The areas of a group, below its title if there is room for it. */
+function groupBoxes({ name, members, size, x, y, width, height }) {
+  const hasTitle = height > 40 && width > 50;
+  const space = hasTitle ? titleHeight : 0;
+  return [
+    hasTitle && s("text", { class: "group-title", x: x + 5, y: y + 13 },
+      fitted(`${name} ${bytes(size)}`, width - 8)),
+    squarify(members, x, y + space, width, height - space).map(box),
+    s("rect", { class: "group-border", x, y, width, height }),
+  ];
+}
+
+function box({ x, y, width, height, ...item }) {
+  const { hue, name, size, remark } = item;
+  const hasName = width > 44 && height > 18;
+  return s("g", { class: `box hue-${hue}`, "data-name": itemKey(item) },
+    s("rect", {
+      x: x + 0.5, y: y + 0.5, width: Math.max(0.5, width - 1), height: Math.max(0.5, height - 1),
+    }),
+    s("title", {}, `${itemTitle(item)}: ${bytes(size)}${remark ? `, ${remark}` : ""}`),
+    hasName && s("text", { x: x + 6, y: y + 15 }, fitted(name, width - 10)),
+    hasName && height > 34
+      && s("text", { class: "size", x: x + 6, y: y + 30 }, fitted(bytes(size), width - 10)));
+}
+
+/** As much of a text as fits into some pixels at 12 px. */
+function fitted(text, width) {
+  const most = Math.floor(width / 7);
+  return text.length <= most ? text : most < 2 ? "" : `${text.slice(0, most - 1)}…`;
+}
 
 /** Places items with a `size` into a rectangle; each gets x, y, width and height. */
-export function squarify(items, x, y, width, height) {
+function squarify(items, x, y, width, height) {
   const sum = items.reduce((total, each) => total + each.size, 0);
   if (sum <= 0 || width <= 0 || height <= 0) return [];
   const scale = (width * height) / sum;

@@ -3,7 +3,7 @@
 import { current, format, go } from "./address.js";
 import { h, observeSize, replace } from "./dom.js";
 import { createFindings } from "./findings.js";
-import { createFrameList, numbersOf } from "./frame-list.js";
+import { FrameList, numbersOf } from "./frame-list.js";
 import { setCommand } from "./frame.js";
 import { createHex } from "./hex.js";
 import { ask, askUntilWhole, failure, Loader } from "./server.js";
@@ -11,6 +11,7 @@ import { session } from "./session.js";
 import { drawStrip, kindHue } from "./strip.js";
 import { bytes, count, transactionLink } from "./values.js";
 
+/** At most so many bytes are shown at once. */
 const windowLength = 4096;
 
 export function create(element) {
@@ -21,7 +22,8 @@ export function create(element) {
   element.append(h("div", { class: "bytes-top" }, strip, findings), list, region);
   const stripLoader = new Loader(strip);
   const regionLoader = new Loader(region);
-  const frames = createFrameList(list, { choose: (offset) => go(addressOf(offset)) });
+  const choose = (offset) => go(addressOf(offset));
+  const frames = new FrameList(list, { choose });
   const findingList = createFindings(findings, { addressOf });
   let stripWidth = 0;
   let shownRegion = null;
@@ -30,16 +32,6 @@ export function create(element) {
     stripWidth = width;
     loadStrip();
   });
-
-  function addressOf(offset, query = {}) {
-    const { store, at } = current().query;
-    return format({ view: "bytes", parts: [String(offset)], query: { store, at, ...query } });
-  }
-
-  function offsetOfAddress() {
-    const { parts } = current();
-    return /^\d+$/.test(parts[0] ?? "") ? Number(parts[0]) : 0;
-  }
 
   function show() {
     const offset = offsetOfAddress();
@@ -51,48 +43,23 @@ export function create(element) {
       const answer = await ask("bytes", { offset, skip, length: windowLength }, signal);
       setCommand(answer.command);
       shownRegion = answer;
-      draw(answer);
+      strip.mark?.(answer.offset, answer.length);
+      frames.mark(answer.offset);
+      showRegion(region, answer, addressOf);
     }, { quietly: true, failed: (error) => replace(region, failure(error)) });
   }
 
   function loadStrip() {
     if (stripWidth === 0) return;
     const pieces = Math.max(60, Math.min(2000, Math.floor(stripWidth / 3)));
-    stripLoader.load(`${pieces} ${session.size}`, (signal) => askUntilWhole("strip", { pieces }, signal, (answer) => {
-      drawStrip(strip, answer, stripWidth, { choose: (offset) => go(addressOf(offset)), marked: markedRange });
-    }), { quietly: strip.children.length > 0 });
+    stripLoader.load(`${pieces} ${session.size}`, (signal) =>
+      askUntilWhole("strip", { pieces }, signal, (answer) => {
+        drawStrip(strip, answer, stripWidth, { choose, marked: markedRange });
+      }), { quietly: strip.children.length > 0 });
   }
 
   function markedRange() {
     return shownRegion ? [shownRegion.offset, shownRegion.length] : [offsetOfAddress(), 0];
-  }
-
-  function draw(answer) {
-    strip.mark?.(answer.offset, answer.length);
-    frames.mark(answer.offset);
-    const end = answer.skip + windowSize(answer);
-    const { first, last } = numbersOf(answer);
-    replace(region,
-      h("div", { class: "region-head" },
-        h("h2", {}, h("span", { class: `swatch hue-${kindHue(answer.kind)}`, "aria-hidden": "true" }), ` ${answer.kind}`),
-        h("span", { class: "nowrap" }, `${count(answer.offset)} – ${count(answer.offset + answer.length)}`),
-        h("span", { class: "soft nowrap" }, bytes(answer.length)),
-        checks(answer),
-        first !== undefined && session.overview && h("span", {}, "transaction ", transactionLink(first),
-          last !== first && [" to ", transactionLink(last)]),
-        h("span", { class: "region-steps" },
-          answer.previous !== undefined && h("a", { href: addressOf(answer.previous) }, "‹ before"), " ",
-          answer.next !== undefined && h("a", { href: addressOf(answer.next) }, "next ›"))),
-      answer.message && h("p", { class: "bad" }, answer.message),
-      answer.details?.length > 0 && h("dl", { class: "details" }, answer.details.map((each) =>
-        h("div", {}, h("dt", {}, each.name), h("dd", { class: "cut", title: each.value }, each.value)))),
-      createHex(answer),
-      answer.length > windowLength && h("p", { class: "window-steps" },
-        answer.skip > 0 && h("a", {
-          href: addressOf(answer.offset, { skip: Math.max(0, answer.skip - windowLength) || null }),
-        }, "‹ bytes before"), " ",
-        h("span", { class: "soft" }, `${count(answer.skip)} – ${count(end)} of ${count(answer.length)}`), " ",
-        end < answer.length && h("a", { href: addressOf(answer.offset, { skip: end }) }, "next bytes ›")));
   }
 
   function step(name) {
@@ -116,18 +83,66 @@ export function create(element) {
   };
 }
 
-function windowSize(answer) {
-  return Math.floor((answer.bytes.length * 3) / 4) - (answer.bytes.match(/=+$/)?.[0].length ?? 0);
+function addressOf(offset, query = {}) {
+  const { store, at } = current().query;
+  return format({ view: "bytes", parts: [String(offset)], query: { store, at, ...query } });
+}
+
+function offsetOfAddress() {
+  const { parts } = current();
+  return /^\d+$/.test(parts[0] ?? "") ? Number(parts[0]) : 0;
+}
+
+/** Shows a region; `addressOf(offset, query)` is the address of another, or of other bytes. */
+function showRegion(element, answer, addressOf) {
+  const { message, details = [] } = answer;
+  replace(element, head(answer, addressOf),
+    message && h("p", { class: "bad" }, message),
+    details.length > 0 && h("dl", { class: "details" }, details.map(({ name, value }) =>
+      h("div", {}, h("dt", {}, name), h("dd", { class: "cut", title: value }, value)))),
+    createHex(answer),
+    answer.length > windowLength && windowSteps(answer, addressOf));
+}
+
+function head(answer, addressOf) {
+  const { kind, offset, length, previous, next } = answer;
+  const { first, last } = numbersOf(answer);
+  return h("div", { class: "region-head" },
+    h("h2", {},
+      h("span", { class: `swatch hue-${kindHue(kind)}`, "aria-hidden": "true" }), ` ${kind}`),
+    h("span", { class: "nowrap" }, `${count(offset)} – ${count(offset + length)}`),
+    h("span", { class: "soft nowrap" }, bytes(length)),
+    checks(answer),
+    first !== undefined && session.overview && h("span", {}, "transaction ", transactionLink(first),
+      last !== first && [" to ", transactionLink(last)]),
+    h("span", { class: "region-steps" },
+      previous !== undefined && h("a", { href: addressOf(previous) }, "‹ before"), " ",
+      next !== undefined && h("a", { href: addressOf(next) }, "next ›")));
 }
 
 /** Whether checksum and chain hold, in words and colour. */
-function checks(answer) {
+function checks({ checksum, chain, isOk }) {
   const one = (name, state) => {
     if (!state || state === "unknown") return null;
     const isGood = state === "ok" || state === "holds";
-    return h("span", { class: `check nowrap ${isGood ? "good" : "bad"}` }, isGood ? `${name} holds` : state.includes(" ") ? state : `${name} ${state}`);
+    const text = isGood ? `${name} holds` : state.includes(" ") ? state : `${name} ${state}`;
+    return h("span", { class: `check nowrap ${isGood ? "good" : "bad"}` }, text);
   };
-  return [one("checksum", answer.checksum), one("chain", answer.chain), answer.isOk === false && !answer.checksum
-    && h("span", { class: "check bad" }, "not in order")];
+  return [one("checksum", checksum), one("chain", chain),
+    isOk === false && !checksum && h("span", { class: "check bad" }, "not in order")];
 }
 
+/** Which bytes of a long region are shown, and the ways to the others. */
+function windowSteps(answer, addressOf) {
+  const { offset, skip, length } = answer;
+  const end = skip + windowSize(answer);
+  const before = Math.max(0, skip - windowLength) || null;
+  return h("p", { class: "window-steps" },
+    skip > 0 && h("a", { href: addressOf(offset, { skip: before }) }, "‹ bytes before"), " ",
+    h("span", { class: "soft" }, `${count(skip)} – ${count(end)} of ${count(length)}`), " ",
+    end < length && h("a", { href: addressOf(offset, { skip: end }) }, "next bytes ›"));
+}
+
+function windowSize({ bytes: text }) {
+  return Math.floor((text.length * 3) / 4) - (text.match(/=+$/)?.[0].length ?? 0);
+}
