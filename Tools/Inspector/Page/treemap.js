@@ -1,4 +1,4 @@
-// Bytes as areas: rectangles as near to squares as they can be, the greatest first.
+// Bytes as areas: the greatest first and near to squares, or in an order and in lines.
 
 import { notice, replace, s } from "./dom.js";
 import { bytes } from "./values.js";
@@ -15,8 +15,11 @@ export function itemTitle({ group, name, isWhole }) {
   return group && !isWhole ? `${group}.${name}` : name;
 }
 
-/** Draws the items; `isWhole` is false while bytes are still being counted. */
-export function drawTreemap(element, items, isWhole) {
+/**
+ * Draws the items; `isWhole` is false while bytes are still being counted. Those that are in order
+ * follow each other like the words of a text.
+ */
+export function drawTreemap(element, items, { isWhole, inOrder }) {
   const { clientWidth: width, clientHeight: height } = element;
   if (width === 0 || height === 0) return;
   if (items.every((each) => each.size === 0)) {
@@ -26,7 +29,7 @@ export function drawTreemap(element, items, isWhole) {
   }
   const names = [...new Set(items.map((each) => each.group))];
   const boxes = names.every((each) => each === undefined)
-    ? squarify(items, 0, 0, width, height).map(box)
+    ? (inOrder ? lines : squarify)(items, 0, 0, width, height).map(box)
     : squarify(names.map((name) => group(name, items)), 0, 0, width, height).map(groupBoxes);
   replace(element, s("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, boxes));
 }
@@ -91,6 +94,25 @@ function squarify(items, x, y, width, height) {
   return placed;
 }
 
+/** Places items in their order, in lines of about the same height as wide as the rectangle. */
+function lines(all, x, y, width, height) {
+  const items = all.filter((each) => each.size > 0);
+  const sum = items.reduce((total, each) => total + each.size, 0);
+  const count = Math.max(1, Math.round(Math.sqrt((items.length * height) / width)));
+  const rows = Array.from({ length: count }, () => []);
+  let before = 0;
+  for (const each of items) {
+    const row = Math.floor(((before + each.size / 2) / sum) * count);
+    rows[row].push({ ...each, area: (each.size * width * height) / sum });
+    before += each.size;
+  }
+  const area = { x, y, width, height };
+  for (const row of rows) {
+    layRow(row, row.reduce((total, each) => total + each.area, 0), area, { isColumn: false });
+  }
+  return rows.flat();
+}
+
 /** The worst proportion among the rectangles of a row. */
 function worst(areas, sum, side) {
   const greatest = Math.max(...areas);
@@ -98,9 +120,9 @@ function worst(areas, sum, side) {
   return Math.max((side * side * greatest) / (sum * sum), (sum * sum) / (side * side * least));
 }
 
-/** Lays a row along the shorter side, and takes it off the area. */
-function layRow(row, sum, area) {
-  if (area.width >= area.height) {
+/** Lays a row, along the shorter side if nothing else is said, and takes it off the area. */
+function layRow(row, sum, area, { isColumn = area.width >= area.height } = {}) {
+  if (isColumn) {
     const width = sum / area.height;
     let y = area.y;
     for (const each of row) {

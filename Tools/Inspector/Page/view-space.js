@@ -43,7 +43,9 @@ export function create(element) {
   }
 
   function drawMap() {
-    drawTreemap(map, itemsOf[kind()](answer), (answer.progress ?? 1) >= 1);
+    drawTreemap(map, itemsOf[kind()](answer), {
+      isWhole: (answer.progress ?? 1) >= 1, inOrder: kind() === "month",
+    });
   }
 
   function drawList() {
@@ -100,7 +102,8 @@ const itemsOf = {
     }));
   },
   month({ months }) {
-    return months.map(({ month, bytes: size, transactions }) => ({
+    const inOrder = [...months].sort((first, second) => (first.month < second.month ? -1 : 1));
+    return inOrder.map(({ month, bytes: size, transactions }) => ({
       name: month, size, hue: 1, remark: counted(transactions, "transaction"),
       href: link("transactions", [], { since: month, until: month }),
     }));
