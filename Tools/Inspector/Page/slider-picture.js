@@ -2,7 +2,7 @@
 
 import { replace, s } from "./dom.js";
 import { hue } from "./session.js";
-import { numberTicks, timeTicks } from "./ticks.js";
+import { numberTicks, tickTexts, timeTicks } from "./ticks.js";
 
 const height = 40;
 const axisHeight = 16;
@@ -29,14 +29,11 @@ export function drawDensity(element, density, width) {
   const most = Math.max(2, Math.floor(width / 90));
   const ticks = density.total === 0 ? [] : density.by === "time" ? timeTicks(from, to, most) : numberTicks(from, to, most);
   const x = (place) => ((place - from) / (to - from)) * width;
-  const marks = ticks.filter((tick) => x(tick.place) < width - 20);
   replace(element, s("svg", {
     width, height: height + axisHeight, viewBox: `0 0 ${width} ${height + axisHeight}`, "aria-hidden": "true",
   },
-  marks.map((tick) => s("line", { class: "tick", x1: x(tick.place), x2: x(tick.place), y1: 0, y2: height + 4 })),
+  ticks.map((tick) => s("line", { class: "tick", x1: x(tick.place), x2: x(tick.place), y1: 0, y2: height + 4 })),
   paths.map((path, place) => path.length > 0 && s("path", { class: `fill hue-${place}`, d: path.join("") })),
   s("line", { class: "axis", x1: 0, x2: width, y1: height + 0.5, y2: height + 0.5 }),
-  marks.map((tick) => s("text", {
-    class: "tick-text", x: Math.max(0, x(tick.place) + 3), y: height + 13,
-  }, tick.text))));
+  tickTexts(ticks, x, width, height + 13)));
 }

@@ -1,6 +1,8 @@
 // Where the marks of an axis lie: round numbers, or years, months, days and hours of the zone shown.
 
+import { s } from "./dom.js";
 import { session } from "./session.js";
+import { widthOf } from "./text-width.js";
 
 const second = 1e6;
 const dayLength = 86400 * second;
@@ -79,4 +81,13 @@ function monthLabel(date, step) {
   const year = date.getUTCFullYear();
   const text = year < 0 ? `-${String(-year).padStart(4, "0")}` : String(year).padStart(4, "0");
   return step >= 12 || date.getUTCMonth() === 0 ? text : `${text}-${String(date.getUTCMonth() + 1).padStart(2, "0")}`;
+}
+
+/** The texts of ticks beside their lines, without one that would be cut at the end. */
+export function tickTexts(ticks, x, width, y) {
+  return ticks.map(({ place, text }) => {
+    const left = Math.max(0, x(place) + 3);
+    return left + widthOf(text, 11) <= width
+      && s("text", { class: "tick-text", x: left, y }, text);
+  });
 }

@@ -1,7 +1,8 @@
 // The bars of a timeline with their labels, in the lanes of their groups.
 
 import { s } from "./dom.js";
-import { widthOf } from "./timeline-lanes.js";
+import { fitted, widthOf } from "./text-width.js";
+import { labelSize } from "./timeline-lanes.js";
 
 const laneHeight = 19;
 const barHeight = 13;
@@ -69,8 +70,8 @@ function shape(kind, { left, start, end, y, width }) {
 /** The label inside its bar if it fits there, or if there is more room than beside it. */
 function label(text, { y, start, own, beside, next }) {
   const room = next - beside - 10;
-  const isInside = own > 0 && (widthOf(text) <= own || own > room);
-  const shown = fitted(text, isInside ? own : room);
+  const isInside = own > 0 && (widthOf(text, labelSize) <= own || own > room);
+  const shown = fitted(text, isInside ? own : room, labelSize);
   const x = isInside ? Math.max(4, start + 5) : beside;
   return shown
     ? s("text", { class: isInside ? "inside" : "beside", x, y: y + 10.5 }, shown) : null;
@@ -83,11 +84,4 @@ function nextStart(bars, index, x) {
     if (bars[other].lane === lane && bars[other].place === place) return x(bars[other].startUs);
   }
   return undefined;
-}
-
-function fitted(text, room) {
-  const width = widthOf(text);
-  if (width <= room) return text;
-  const most = Math.floor((room / width) * text.length) - 1;
-  return most < 4 ? "" : `${text.slice(0, most).trimEnd()}…`;
 }

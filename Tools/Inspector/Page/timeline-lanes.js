@@ -1,13 +1,10 @@
 // The lanes of a timeline's bars: within their group, so that bars and their labels lie beside each other.
 
-const ruler = document.createElement("canvas").getContext("2d");
-const longestLabel = 150;
+import { widthOf } from "./text-width.js";
 
-/** The width of a label, in pixels. */
-export function widthOf(text) {
-  ruler.font = `11px ${getComputedStyle(document.documentElement).fontFamily}`;
-  return ruler.measureText(text).width;
-}
+/** The font size of a label, in pixels. */
+export const labelSize = 11;
+const longestLabel = 150;
 
 /** The dates that a picture shows at first: what goes on without an end does not stretch it. */
 export function extentOf(answer) {
@@ -26,12 +23,11 @@ export function pack(answer, width) {
   const ends = Array.from({ length: groups }, () => []);
   const { from, to } = extentOf(answer);
   const scale = Math.max(200, width) / (to - from);
-  ruler.font = `11px ${getComputedStyle(document.documentElement).fontFamily}`;
   for (const bar of answer.bars) {
     bar.place = bar.group ?? groups - 1;
     const start = (bar.startUs - answer.startUs) * scale;
     const length = bar.kind === "single" ? 0 : (bar.endUs - bar.startUs) * scale;
-    const label = Math.min(longestLabel, ruler.measureText(bar.label ?? "").width) + 10;
+    const label = Math.min(longestLabel, widthOf(bar.label ?? "", labelSize)) + 10;
     const end = start + (length > label ? length : length + label + 6) + 4;
     const own = ends[bar.place];
     let lane = own.findIndex((each) => each <= start);

@@ -5,7 +5,7 @@ import { session } from "./session.js";
 import { barElement, groupTitle, groupTops } from "./timeline-bars.js";
 import { extentOf, pack } from "./timeline-lanes.js";
 import { listenToTimeline } from "./timeline-pointer.js";
-import { timeTicks } from "./ticks.js";
+import { tickTexts, timeTicks } from "./ticks.js";
 
 const axisHeight = 22;
 /** The least time that the picture shows: an hour, in microseconds. */
@@ -137,8 +137,7 @@ export class TimelinePicture {
     const { tops, height } = groupTops(this.#lanes);
     const ticks = timeTicks(this.#from, this.#to, Math.max(3, Math.floor(width / 95)));
     replace(this.#axis, s("svg", { width, height: axisHeight, "aria-hidden": "true" },
-      ticks.map(({ place, text }) =>
-        s("text", { class: "tick-text", x: x(place) + 3, y: 15 }, text))));
+      tickTexts(ticks, x, width, 15)));
     const line = (name, time) =>
       s("line", { class: name, x1: x(time), x2: x(time), y1: 0, y2: height });
     const moment = session.moment?.timestamp;

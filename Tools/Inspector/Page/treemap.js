@@ -1,8 +1,10 @@
 // Bytes as areas: the greatest first and near to squares, or in an order and in lines.
 
 import { notice, replace, s } from "./dom.js";
+import { fitted } from "./text-width.js";
 import { bytes } from "./values.js";
 
+const fontSize = 12;
 const titleHeight = 18;
 
 /** The key of an item, on its area and on its row. */
@@ -45,7 +47,7 @@ function groupBoxes({ name, members, size, x, y, width, height }) {
   const space = hasTitle ? titleHeight : 0;
   return [
     hasTitle && s("text", { class: "group-title", x: x + 5, y: y + 13 },
-      fitted(`${name} ${bytes(size)}`, width - 8)),
+      fitted(`${name} ${bytes(size)}`, width - 10, fontSize)),
     squarify(members, x, y + space, width, height - space).map(box),
     s("rect", { class: "group-border", x, y, width, height }),
   ];
@@ -54,20 +56,15 @@ function groupBoxes({ name, members, size, x, y, width, height }) {
 function box({ x, y, width, height, ...item }) {
   const { hue, name, size, remark } = item;
   const hasName = width > 44 && height > 18;
+  const shown = (text) => fitted(text, width - 10, fontSize);
   return s("g", { class: `box hue-${hue}`, "data-name": itemKey(item) },
     s("rect", {
       x: x + 0.5, y: y + 0.5, width: Math.max(0.5, width - 1), height: Math.max(0.5, height - 1),
     }),
     s("title", {}, `${itemTitle(item)}: ${bytes(size)}${remark ? `, ${remark}` : ""}`),
-    hasName && s("text", { x: x + 6, y: y + 15 }, fitted(name, width - 10)),
+    hasName && s("text", { x: x + 6, y: y + 15 }, shown(name)),
     hasName && height > 34
-      && s("text", { class: "size", x: x + 6, y: y + 30 }, fitted(bytes(size), width - 10)));
-}
-
-/** As much of a text as fits into some pixels at 12 px. */
-function fitted(text, width) {
-  const most = Math.floor(width / 7);
-  return text.length <= most ? text : most < 2 ? "" : `${text.slice(0, most - 1)}…`;
+      && s("text", { class: "size", x: x + 6, y: y + 30 }, shown(bytes(size))));
 }
 
 /** Places items with a `size` into a rectangle; each gets x, y, width and height. */
@@ -75,7 +72,8 @@ function squarify(items, x, y, width, height) {
   const sum = items.reduce((total, each) => total + each.size, 0);
   if (sum <= 0 || width <= 0 || height <= 0) return [];
   const scale = (width * height) / sum;
-  const rest = items.filter((each) => each.size > 0).sort((first, second) => second.size - first.size);
+  const rest = items.filter((each) => each.size > 0);
+  rest.sort((first, second) => second.size - first.size);
   const placed = [];
   const area = { x, y, width, height };
   while (rest.length > 0) {
@@ -84,7 +82,9 @@ function squarify(items, x, y, width, height) {
     let length = 0;
     while (rest.length > 0) {
       const next = rest[0].size * scale;
-      if (row.length > 0 && worst([...row, next], length + next, side) > worst(row, length, side)) break;
+      const isWorse = row.length > 0
+        && worst([...row, next], length + next, side) > worst(row, length, side);
+      if (isWorse) break;
       row.push(next);
       length += next;
       placed.push({ ...rest.shift(), area: next });
