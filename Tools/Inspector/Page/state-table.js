@@ -89,7 +89,6 @@ export class StateTable {
   #resized(width) {
     this.#isNarrow = width < 480;
     this.#grid.classList.toggle("cards", this.#isNarrow);
-    if (this.#rows.rowHeight === this.#rowHeight()) return;
     this.#rows.rowHeight = this.#rowHeight();
     if (this.#firstAnswer) this.#setWidths();
   }
