@@ -37,7 +37,9 @@ async function show(address) {
   if (shown.name !== name) {
     shown.view?.close?.();
     shown = { name: null, view: null, element: null };
+    place.setAttribute("aria-busy", "true");
     const module = await modules[name]();
+    place.removeAttribute("aria-busy");
     if (current().view !== address.view || shown.name === name) return;
     const element = document.createElement("div");
     element.className = `view ${name}-view`;

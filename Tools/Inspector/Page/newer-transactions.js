@@ -5,13 +5,10 @@ import { button, h, replace } from "./dom.js";
 import { isFiltered, transactionQuery } from "./filters.js";
 import { ask } from "./server.js";
 import { momentNumber, session } from "./session.js";
+import { newestButton } from "./steps.js";
 import { count, counted } from "./values.js";
 
 const mostCounted = 500;
-
-export function newestButton() {
-  return button("Newest", () => go(changed({ at: null })));
-}
 
 /** Tells how many transactions the list leaves out above its first, which is before `start`. */
 export async function showNewer(element, start, signal) {

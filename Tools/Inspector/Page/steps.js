@@ -1,6 +1,7 @@
 // Steps of the moment: by transaction, by day, by author; and how often they enter the history of the browser.
 
 import { changed, current, go } from "./address.js";
+import { button } from "./dom.js";
 import { ask } from "./server.js";
 import { session } from "./session.js";
 import { day } from "./values.js";
@@ -14,6 +15,11 @@ export function goTo(number, { replacing } = {}) {
   lastStep = now;
   const bounded = Math.min(session.head, Math.max(session.base, number));
   go(changed({ at: bounded === session.head ? null : bounded }), { replacing: isQuick });
+}
+
+/** A button for the newest state. */
+export function newestButton() {
+  return button("Newest", () => go(changed({ at: null })));
 }
 
 export function number() {

@@ -5,7 +5,6 @@ import { changeElement, headerLine } from "./change.js";
 import { createCondition } from "./condition.js";
 import { button, h, notice, observeSize, plainButton, replace, s } from "./dom.js";
 import { setCommand } from "./frame.js";
-import { newestButton } from "./newer-transactions.js";
 import { entityOf } from "./object-panel.js";
 import { ask, failure, Loader } from "./server.js";
 import { at, isAtHead, momentKey, session } from "./session.js";
@@ -138,10 +137,9 @@ function answerElements(answer, words) {
   const { became, changes, from, to, note } = answer;
   return [
     h("div", { class: "since-answer" },
-      h("p", { class: "since-words" }, words),
+      h("div", {}, h("p", { class: "since-words" }, words), note && h("p", { class: "soft" }, note)),
       became && h("div", { class: "since-became" }, headerLine(became), h("p", {},
-        button("Show this moment", () => showMoment(became)))),
-      note && h("p", { class: "soft" }, note)),
+        button("Show this moment", () => showMoment(became))))),
     ofThePast(to),
     h("h3", { class: "soft" },
       `${counted(answer.states, "state")} asked, of ${count(to.number - from.number + 1)}`),
@@ -160,7 +158,7 @@ function showMoment({ number }) {
 function ofThePast({ number }) {
   if (isAtHead() || number >= session.head) return null;
   return h("p", { class: "warn", role: "status" }, `This is of transaction ${count(number)}; `,
-    `${counted(session.head - number, "newer transaction")} not asked. `, newestButton());
+    `${counted(session.head - number, "newer transaction")} not asked. `, steps.newestButton());
 }
 
 /** Draws the states on a line from base to the moment: full where the condition holds. */
