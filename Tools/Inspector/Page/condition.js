@@ -13,14 +13,13 @@ export function createCondition(entity, { commit, example = "condition", name = 
   const id = `condition${Math.random().toString(36).slice(2, 8)}`;
   problem.id = `${id}-problem`;
   const input = h("input", {
-    type: "text", class: "mono condition-input", spellcheck: "false", autocomplete: "off", autocapitalize: "off",
-    placeholder: example, "aria-label": name, "aria-describedby": problem.id,
+    type: "text", class: "mono condition-input", spellcheck: "false", autocomplete: "off",
+    autocapitalize: "off", placeholder: example, "aria-label": name, "aria-describedby": problem.id,
     oninput: () => check(),
     onkeydown: (event) => {
-      if (event.key === "Enter") {
-        event.preventDefault();
-        apply();
-      }
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      apply();
     },
   });
   const clear = plainButton("×", () => {
@@ -58,17 +57,12 @@ export function createCondition(entity, { commit, example = "condition", name = 
     else go(changed({ where: input.value.trim() || null }));
   }
 
-  /** Shows what is wrong below the column where it is. */
   function showProblem(error) {
     problem.hidden = !error;
     input.setAttribute("aria-invalid", error ? "true" : "false");
     if (!error) return;
     replace(state);
-    const column = Math.min(error.column ?? 1, input.value.length + 1);
-    const isVisible = error.column !== undefined && column * 8 < input.clientWidth;
-    replace(problem, isVisible && h("span", { class: "mono caret", "aria-hidden": "true" }, `${" ".repeat(column - 1)}▲`),
-      h("span", { class: "prose" }, error.column === undefined ? null : h("span", { class: "soft" }, `column ${error.column}: `),
-        withoutPlace(error.message), hint(error.message)));
+    replace(problem, problemElements(error, input));
   }
 
   const element = h("div", { class: "condition" },
@@ -82,6 +76,20 @@ export function createCondition(entity, { commit, example = "condition", name = 
       replace(state);
     },
   };
+}
+
+/** What is wrong, below the column where it is if that can be seen. */
+function problemElements({ column, message }, input) {
+  const hasColumn = column !== undefined;
+  const place = Math.min(column ?? 1, input.value.length + 1);
+  return [
+    hasColumn && place * 8 < input.clientWidth && h("span", {
+      class: "mono caret", "aria-hidden": "true",
+    }, `${" ".repeat(place - 1)}▲`),
+    h("span", { class: "prose" },
+      hasColumn && h("span", { class: "soft" }, `column ${column}: `),
+      withoutPlace(message), hint(message)),
+  ];
 }
 
 /** The message without the parameter and the column, which are told beside it. */
