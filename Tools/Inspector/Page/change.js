@@ -20,8 +20,13 @@ export function headerLine(header, { withMessage = true, withProcess = false, is
     h("div", { class: "head-line" }, isBase ? h("span", {}, count(header.number)) : transactionLink(header.number),
       h("span", { class: "nowrap", title: header.timestamp }, header.timestamp ? minutes(header.timestamp) : ""),
       isBase ? null : who(header.author), extra.length > 0 && h("span", { class: "soft cut" }, extra.join(" · "))),
-    withMessage && header.message && h("p", { class: "message" }, header.message.replace(/\n\s*\n/g, "\n")),
+    withMessage && header.message && h("p", { class: "message" }, flowing(header.message)),
     remarks(header));
+}
+
+/** A message without empty lines, and without the breaks of lines that were filled by hand. */
+function flowing(message) {
+  return message.replace(/([^\n]{50})\n(?![\s*•-]|\d+[.)] )/g, "$1 ").replace(/\n\s*\n/g, "\n");
 }
 
 /** What is special about a transaction: undo, loss, erasure, schema. */

@@ -25,7 +25,7 @@ export function drawStrip(element, answer, width, { choose, marked }) {
     const left = x(piece.offset);
     const own = Math.max(piece.isOk === false ? 2 : 0.7, x(piece.offset + piece.length) - left);
     return s("rect", {
-      class: `fill hue-${piece.isOk === false ? "bad" : kindHue(piece.kind)}`, x: left.toFixed(2), y: 0,
+      class: `fill hue-${piece.isOk === false ? "bad" : kindHue(mostOf(piece))}`, x: left.toFixed(2), y: 0,
       width: own.toFixed(2), height,
     });
   });
@@ -48,6 +48,12 @@ export function drawStrip(element, answer, width, { choose, marked }) {
   element.mark = (offset, length) =>
     setStyle(marker, { left: x(offset), width: Math.max(2, x(offset + length) - x(offset)) });
   element.mark(...marked());
+}
+
+/** The kind of a piece; of several, the one with the most bytes. */
+function mostOf({ kind, kinds }) {
+  const [most] = Object.entries(kinds ?? {}).sort(([, first], [, second]) => second - first);
+  return most?.[0] ?? kind;
 }
 
 /** How many bytes each kind has, the most first. */

@@ -51,7 +51,8 @@ export function timelineFields(suggestions) {
       choice("open", "ongoing", ["never", "nil", ...flags], "–"),
     ],
     choice("group", "groups", own?.groups ?? [], "none"),
-    choice("label", "labels", own?.labels ?? [], "–"), dateField("from"), dateField("to"),
+    choice("label", "labels", own?.labels ?? [], "–"),
+    h("span", { class: "toggles" }, dateField("from"), dateField("to")),
     h("span", { class: "toggles" },
       toggle("hideEnds", "hide ends"), toggle("hideOngoing", "hide ongoing")),
   ];
