@@ -10,8 +10,7 @@ import { count } from "./values.js";
 export function createCondition(entity, { commit, example = "condition", name = "Condition" } = {}) {
   const problem = h("div", { class: "condition-problem", role: "alert", hidden: true });
   const state = h("span", { class: "soft small", role: "status" });
-  const id = `condition${Math.random().toString(36).slice(2, 8)}`;
-  problem.id = `${id}-problem`;
+  problem.id = `condition-problem${Math.random().toString(36).slice(2, 8)}`;
   const input = h("input", {
     type: "text", class: "mono condition-input", spellcheck: "false", autocomplete: "off",
     autocapitalize: "off", placeholder: example, "aria-label": name, "aria-describedby": problem.id,
