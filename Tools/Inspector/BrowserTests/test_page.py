@@ -123,3 +123,13 @@ class Views(PageTest):
         self.browser.go("#/state/Entry%2354?versions=60,119")
         self.assertIn("The lid fits", self.browser.text(".life-comparison ins"))
         self.assertNotIn("1742", self.browser.text(".life-comparison ins"))
+
+    def test_months_follow_each_other_in_the_picture_of_space(self):
+        self.browser.go("#/space?by=month")
+        boxes = self.browser.run("""return [...document.querySelectorAll(".box")].map((each) => {
+            const { x, y } = each.querySelector("rect").getBBox();
+            return [Math.round(y), Math.round(x), each.dataset.name];
+        })""")
+        months = [name for _, _, name in sorted(boxes)]
+        self.assertEqual(months, sorted(months))
+        self.assertGreater(len(months), 12)
