@@ -84,6 +84,8 @@ import Testing
     #expect(document.stores.map(\.name) == ["b.annals", "c.annals", "world.annals"])
     #expect(document.stores.map(\.head) == [Int64(other.count), nil, Int64(world.count)])
     #expect(document.stores[1].problem?.code == "notAnAnnalsFile")
+    // What is no store cannot be salvaged.
+    #expect(document.stores[1].problem?.remedy == nil)
     let inspector = try Inspector(path: world.folder.path)
     for (name, status) in [
       ("b.annals", 200), ("c.annals", 422), ("secret.txt", 404), ("..", 404), ("", 400),

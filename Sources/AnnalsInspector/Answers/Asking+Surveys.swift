@@ -60,7 +60,12 @@ private final class CollectedFindings {
     }
     var entry = entry
     entry.message = entry.message.clipped(to: 2_000)
-    if entry.severity == "error", entry.remedy == nil { entry.remedy = FindingAdvice.salvage(path) }
+    // What is no store cannot be salvaged.
+    if entry.severity == "error", entry.remedy == nil,
+      !entry.message.contains(FindingAdvice.otherKind)
+    {
+      entry.remedy = FindingAdvice.salvage(path)
+    }
     entries.append(entry)
   }
 

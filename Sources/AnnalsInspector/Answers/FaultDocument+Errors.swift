@@ -7,8 +7,10 @@ extension FaultDocument.Fault {
     offset = error.offset
     guard let file else { return }
     switch error.code {
-    case .damaged, .missingData, .notAnAnnalsFile:
-      remedy = CommandWords("salvage", file.shownPath).adding("OUT").text
+    case .damaged, .missingData: remedy = FindingAdvice.salvage(file.shownPath)
+    case .notAnAnnalsFile:
+      // What is no store cannot be salvaged.
+      if FindingAdvice.hasRootSlot(file.path) { remedy = FindingAdvice.salvage(file.shownPath) }
     case .lost: remedy = CommandWords("log", file.shownPath).text
     default: break
     }

@@ -140,25 +140,6 @@ extension Replica {
     await resumeOutbox()
   }
 
-  /// Throws `.otherStore` if the log is of another store: before the replica registers in it, and
-  /// before anything is compared.
-  private func requireSameStore(_ retries: inout Retries) async throws {
-    let place = try currentPlace()
-    if place.sequence > 0 {
-      let page = try await log.asking(&retries) { log throws(SharedLogError) in
-        try await log.records(from: place.sequence, limit: 1)
-      }
-      let own = place.digest.description
-      if page.records.contains(where: { $0.record.id == own }) { return }
-    }
-    let found = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.store()
-    }
-    if let found, found != store.version.store {
-      throw ReplicationError.otherStore(found, store.version.store)
-    }
-  }
-
   /// Throws `.notAReplica` for a store with a history of its own, unless the log began with it, or
   /// begins with it now.
   private func requireOrigin(_ retries: inout Retries) async throws {

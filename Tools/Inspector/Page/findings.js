@@ -28,8 +28,7 @@ export function createFindings(element, { addressOf }) {
   function draw(answer) {
     noteDamage(answer);
     const isDone = (answer.progress ?? 1) >= 1;
-    const isForeign = openingFailure()?.code === "notAnAnnalsFile";
-    const remedies = isForeign ? [] : [...new Set(answer.findings.map((each) => each.remedy).filter(Boolean))];
+    const remedies = [...new Set(answer.findings.map((each) => each.remedy).filter(Boolean))];
     const total = (answer.errors ?? 0) + (answer.warnings ?? 0);
     const text = total > 0
       ? [answer.errors > 0 && counted(answer.errors, "error"), answer.warnings > 0 && counted(answer.warnings, "warning")]

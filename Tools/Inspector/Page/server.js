@@ -10,8 +10,7 @@ export class Failure extends Error {
     this.code = error.code ?? "unknown";
     this.parameter = error.parameter;
     this.column = error.column;
-    // What is no store cannot be salvaged.
-    this.remedy = error.code === "notAnAnnalsFile" ? undefined : error.remedy;
+    this.remedy = error.remedy;
     this.status = status;
   }
 }

@@ -39,7 +39,7 @@ function row(store) {
   const size = h("td", { class: "number" }, bytes(store.size));
   if (store.problem) {
     return h("tr", {}, name, size, h("td", { colspan: "4" }, h("p", { class: "bad" }, store.problem.message),
-      store.problem.remedy && store.problem.code !== "notAnAnnalsFile" && h("code", { class: "mono soft" }, store.problem.remedy)));
+      store.problem.remedy && h("code", { class: "mono soft" }, store.problem.remedy)));
   }
   const objects = (store.objects ?? []).slice(0, 6).map((each) => `${each.entity} ${count(each.count)}`).join(" · ");
   return h("tr", {}, name, size,
