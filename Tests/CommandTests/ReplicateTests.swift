@@ -101,6 +101,7 @@ import Testing
       ["replicate", "f", "--snapshots", "9", "--keep", "long"],
       ["replicate", "f", "--nkey", "U"], ["replicate", "forget", "f", "--lease", "1d"],
       ["replicate", "f", "--lease", "long"], ["replicate", "forget", "f"],
+      ["replicate", "status"], ["replicate", "forget", "--to", "nats://h/s"],
     ] {
       #expect(folder.run(words).status == .usage, "\(words)")
     }
@@ -253,6 +254,41 @@ import Testing
     let run = try replicate(folder, "a", other) { $0.startsLog = true }
     #expect(run.status == .foundProblems && run.errors.contains("transactions of store"), "\(run)")
     #expect(try self.status(folder, "b", other).status == .done)
+  }
+
+  /// Nobody has written yet: two stores, until the first of them is in the log.
+  @Test func `other verbs on a replica that is empty`() async throws {
+    let folder = try CommandFolder()
+    let log = InMemorySharedLog()
+    for file in ["a", "b"] { #expect(try replicate(folder, file, log).status == .done) }
+    let run = folder.run("put", "@a", "Post/1", "title=Fog", "--new")
+    #expect(run.status == .couldNotRun && run.errors.contains("a replica of a shared"), "\(run)")
+    #expect(FileManager.default.fileExists(atPath: folder.file("a")))
+    let writer = try await Replica.open(
+      path: folder.file("a"), records: Post.self, log: log, options: options(follows: false))
+    try await writer.write { tx in _ = try tx.insert(Post(title: "Fog")) }
+    try await writer.close()
+    #expect(try replicate(folder, "b", log).status == .done)
+    #expect(folder.run("verify", "@a", "--against", "@b").status == .done)
+  }
+
+  @Test func `a copy by replay is a store of its own`() async throws {
+    let folder = try CommandFolder()
+    _ = try await log(folder, "a", 2)
+    #expect(folder.run("replay", "@a", "@b", "--to", "head").status == .done)
+    #expect(folder.run("put", "@b", "Post#1", "title=Fog").status == .done)
+    #expect(folder.run("verify", "@b").status == .done)
+    let run = folder.run("verify", "@a", "--against", "@b")
+    #expect(run.status == .foundProblems && run.output.contains("is of store"), "\(run)")
+  }
+
+  @Test func `what cannot be compared is named`() async throws {
+    let folder = try CommandFolder()
+    _ = try await log(folder, "a", 2)
+    try folder.write("a text", to: "text")
+    let run = folder.run("verify", "@a", "--against", "@text")
+    #expect(run.status == .couldNotRun && !run.errors.contains("salvage"), "\(run)")
+    #expect(run.errors.hasPrefix("annals: @text cannot be compared with: "), "\(run)")
   }
 
   @Test func `two replicas are compared`() async throws {

@@ -88,6 +88,22 @@ import Testing
     #expect(world.log.contents.last == 2)
   }
 
+  /// One that has pruned what the log began with cannot fill it, and begins nothing.
+  @Test func aPrunedFileFillsNoLog() async throws {
+    let world = try await started(1, seed: 9_000)
+    for title in ["d", "e"] {
+      try await world.replicas[0].write { tx in _ = try tx.insert(Note(title: title)) }
+    }
+    let store = world.replicas[0].store
+    try store.prune(store.prunePlan(before: 6))
+    try await world.replicas[0].close()
+    world.log.restore(InMemorySharedLog().contents)
+    var options = ReplicaWorld.options
+    options.startsLog = true
+    #expect(await replicationError { _ = try await world.open(0, options) }?.code == .notRemade)
+    #expect(try await world.log.objects(beginning: "").isEmpty && world.log.contents.last == 0)
+  }
+
   @Test func aFileThatIsRemoved() async throws {
     let world = ReplicaWorld(2)
     var options = ReplicaWorld.options

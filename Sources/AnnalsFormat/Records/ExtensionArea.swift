@@ -144,6 +144,17 @@ package enum ExtensionArea {
     return result
   }
 
+  /// The items of an area but for the one with this tag.
+  static func without(
+    _ tag: UInt64, in items: ContiguousArray<UInt8>
+  ) -> ContiguousArray<UInt8> {
+    var result: ContiguousArray<UInt8> = []
+    for item in self.items(of: items) where item.tag != tag {
+      append(item.tag, item.bytes, to: &result)
+    }
+    return result
+  }
+
   /// Appends the area.
   package static func append(
     _ items: ContiguousArray<UInt8>, to bytes: inout ContiguousArray<UInt8>

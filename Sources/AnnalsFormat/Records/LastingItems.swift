@@ -5,11 +5,13 @@ import AnnalsModel
 // Docs/Writing-the-format.md, "What becomes of extension areas".
 
 extension TransactionRecord {
-  /// Drops the items that do not outlast a rewrite. Returns whether there were any.
-  fileprivate mutating func dropPassingItems() -> Bool {
+  /// Drops the items that do not outlast a rewrite, and with `leavingLog` the place in a shared
+  /// log. Returns whether there were any.
+  fileprivate mutating func dropPassingItems(leavingLog: Bool) -> Bool {
     if isPlain || extensions.isEmpty { return false }
-    let lasting = ExtensionArea.lasting(
+    var lasting = ExtensionArea.lasting(
       extensions, besides: [ExtensionArea.erasure, ExtensionArea.undo])
+    if leavingLog { lasting = ExtensionArea.without(ExtensionArea.sharedLogPlace, in: lasting) }
     if lasting.count == extensions.count { return false }
     extensions = lasting
     return true
@@ -17,11 +19,15 @@ extension TransactionRecord {
 }
 
 extension ChangeBatch {
-  /// Drops the items of its transactions, or of the last ones, that do not outlast a rewrite.
-  /// Returns whether there were any. O(these transactions).
-  package mutating func dropPassingItems(ofLast count: Int = .max) -> Bool {
+  /// Drops the items of its transactions, or of the last ones, that do not outlast a rewrite; with
+  /// `leavingLog`, one for another store, also their places in a shared log. Returns whether there
+  /// were any. O(these transactions).
+  package mutating func dropPassingItems(
+    ofLast count: Int = .max, leavingLog: Bool = false
+  ) -> Bool {
     var hasDropped = false
-    for index in transactions.indices.suffix(count) where transactions[index].dropPassingItems() {
+    for index in transactions.indices.suffix(count)
+    where transactions[index].dropPassingItems(leavingLog: leavingLog) {
       hasDropped = true
     }
     return hasDropped

@@ -94,7 +94,7 @@ package struct Verifying {
   /// Compares the history with that of another file of the store, as far as both have it. Reads the
   /// history of both. Returns the last number at which they were compared; nil if there is none.
   ///
-  /// - Throws: `AnnalsError` if one of them cannot be opened or read, and what `report` throws.
+  /// - Throws: `RequestFault` if the other one cannot be opened or read, and what `report` throws.
   package mutating func compare(
     with other: String, in environment: StoreEnvironment = .system,
     _ report: (FindingsDocument.Entry) throws -> Void
@@ -103,10 +103,16 @@ package struct Verifying {
     options.holdsValues = false
     let store = try Store(path: path, options: options, environment: environment)
     defer { try? store.close() }
-    let second = try Store(path: other, options: options, environment: environment)
-    defer { try? second.close() }
-    let comparison = try HistoryComparison(
-      store.version, second.version, named: (shownPath, other))
+    let comparison: HistoryComparison
+    do {
+      let second = try Store(path: other, options: options, environment: environment)
+      defer { try? second.close() }
+      comparison = try HistoryComparison(
+        store.version, second.version, named: (shownPath, other))
+    } catch {
+      // The bytes of the file itself are in order.
+      throw RequestFault("\(other) cannot be compared with: \(error)")
+    }
     for finding in comparison.findings {
       if finding.severity == .error { document.errors += 1 }
       if finding.severity == .warning { document.warnings += 1 }

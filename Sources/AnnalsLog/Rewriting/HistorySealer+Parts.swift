@@ -10,7 +10,7 @@ extension HistorySealer {
   mutating func gather(part frame: WalkedFrame, in walk: FrameWalk) throws(LogError) {
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
-    _ = batch.dropPassingItems()
+    _ = batch.dropPassingItems(leavingLog: leavesLog)
     guard batch.transactions[0].part == parts.count else {
       throw .damage(at: frame.offset, "a part without those before")
     }
@@ -68,7 +68,7 @@ extension HistorySealer {
       try seal()
       var batch = ChangeBatch()
       try walk.decode(frame, into: &batch)
-      isKept = !batch.dropPassingItems()
+      isKept = !batch.dropPassingItems(leavingLog: leavesLog)
       guard let record = batch.transactions.first, record.part == 0 else {
         throw .damage(at: frame.offset, "a part without its beginning")
       }

@@ -19,6 +19,8 @@ struct HistorySealer {
   let packing: HistoryPacking
   /// What is erased from the transactions.
   var erasure: HistoryErasure?
+  /// Whether the new file is of another store, for which no shared log has the transactions.
+  let leavesLog: Bool
 
   /// A block with a payload of at least this length is copied unchanged.
   private static let wholeBlockLength = 32 << 10
@@ -28,9 +30,10 @@ struct HistorySealer {
 
   init(
     _ target: RewriteTarget, from view: LogView, behind base: RewriteBase, through: Int64,
-    packing: HistoryPacking, erasing erasure: HistoryErasure? = nil
+    packing: HistoryPacking, erasing erasure: HistoryErasure? = nil, leavesLog: Bool
   ) {
     self.packing = packing
+    self.leavesLog = leavesLog
     self.erasure = erasure
     firstLargeValue = base.firstLargeValue
     self.target = target
@@ -54,7 +57,7 @@ struct HistorySealer {
     }
     if frame.header.kind == .transaction {
       try walk.decode(frame, into: &pending)
-      _ = pending.dropPassingItems(ofLast: 1)
+      _ = pending.dropPassingItems(ofLast: 1, leavingLog: leavesLog)
       try requireOrder(at: frame.offset)
       if let record = pending.transactions.last { erasure?.erase(record, in: &pending) }
       if let record = pending.transactions.last, record.lost != nil {
@@ -137,12 +140,12 @@ struct HistorySealer {
       try seal()
       var batch = ChangeBatch()
       try walk.decode(frame, into: &batch)
-      try write(frame, in: walk, asItIs: !batch.dropPassingItems())
+      try write(frame, in: walk, asItIs: !batch.dropPassingItems(leavingLog: leavesLog))
       return try target.absorb(batch)
     }
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
-    _ = batch.dropPassingItems()
+    _ = batch.dropPassingItems(leavingLog: leavesLog)
     for record in batch.transactions where record.number > range.after {
       erasure?.erase(record, in: &batch)
     }
@@ -215,7 +218,7 @@ struct HistorySealer {
     }
     var batch = ChangeBatch()
     try walk.decode(frame, into: &batch)
-    _ = batch.dropPassingItems()
+    _ = batch.dropPassingItems(leavingLog: leavesLog)
     for record in batch.transactions { erasure?.erase(record, in: &batch) }
     try target.append(flags: frame.header.flags) {
       BlockCodec.encode(batch, into: &$0, level: packing.level)

@@ -88,7 +88,7 @@ package final class LogRewriter {
       point = base.start
       sealer = HistorySealer(
         target, from: view, behind: base, through: plan.through ?? .max, packing: plan.packing,
-        erasing: erasure)
+        erasing: erasure, leavesLog: plan.leavesLog(of: generation.header.store))
       if plan.checkpoint, let newest = view.tables.checkpoint, newest.number > base.number,
         newest.number <= plan.through ?? .max,
         newest.offset != generation.header.baseCheckpointOffset

@@ -56,6 +56,12 @@ package struct RewritePlan {
     self.checkpoint = checkpoint
     self.destination = destination
   }
+
+  /// Whether the new file is of another store than this one, whose transactions a shared log may
+  /// have.
+  func leavesLog(of store: RawUUID) -> Bool {
+    if case .new(_, let new, _) = destination { new != store } else { false }
+  }
 }
 
 /// The state of a new base, its chunks stored.

@@ -22,10 +22,11 @@ struct SideText {
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map { String($0) }
   }
 
-  /// Replaces the file, durably. It has the mode of the replica's file, if that is there.
-  func write(_ lines: [String]) throws {
+  /// Replaces the file, durably. It has the mode of the replica's file, if that is there. Of
+  /// several processes that may write it at once, each says its number.
+  func write(_ lines: [String], by process: Int64 = 0) throws {
     let text = lines.map { $0 + "\n" }.joined()
-    let new = path + ".new"
+    let new = path + ".new" + (process == 0 ? "" : "-\(process)")
     if try fileSystem.identity(of: new) != nil { try fileSystem.remove(new) }
     let original = try fileSystem.identity(of: file) == nil ? nil : file
     let side = try fileSystem.create(new, like: original, requiresOwner: false)

@@ -30,7 +30,7 @@ struct Registrar: Sendable {
   func id() throws -> UUID {
     if let known = try side.lines().first.flatMap({ UUID(uuidString: $0) }) { return known }
     let new = UUID(environment.makeUUID())
-    try side.write([new.uuidString])
+    try side.write([new.uuidString], by: environment.processID)
     return new
   }
 
@@ -41,7 +41,9 @@ struct Registrar: Sendable {
 
   /// Notes whether the file is of a snapshot, with others' consumers.
   func note(othersConsumers: Bool) throws {
-    try side.write([try id().uuidString] + (othersConsumers ? [Registrar.fromSnapshot] : []))
+    try side.write(
+      [try id().uuidString] + (othersConsumers ? [Registrar.fromSnapshot] : []),
+      by: environment.processID)
   }
 
   /// What the replica has to say; nil if it does not register.

@@ -89,6 +89,8 @@ extension Replica {
     guard place.number > Int64(clamping: place.sequence),
       try await log.snapshots(&retries).isEmpty
     else { return }
+    // What cannot be filled is not begun.
+    _ = try await remade(place.number - Int64(clamping: place.sequence) + 1, store.version)
     _ = try await putSnapshot(knowing: place)
   }
 
@@ -170,6 +172,7 @@ extension ReplicationError {
       .notRemade,
       "the shared log lost transaction \(number), which \(reason), so it cannot be offered again "
         + "as it was. The file keeps what it has; nothing was changed. Open a replica that has all "
-        + "of it, or let an empty log begin with a copy of this file")
+        + "of it; if none has, make one a store of its own (`leavesSharedLog`), and let a new log "
+        + "begin with that")
   }
 }

@@ -106,10 +106,14 @@ struct ReplicaFile: Sendable {
       defer { try? store.close() }
       for consumer in store.consumers { try store.removeConsumer(consumer.name) }
     }
-    try AnnalsError.translating {
-      try fileSystem.place(path, at: location.path)
-      try fileSystem.syncDirectory(of: location.path)
+    do {
+      try AnnalsError.translating { try fileSystem.place(path, at: location.path) }
+    } catch {
+      // Another process was faster, and this copy is not needed.
+      if error.code == .alreadyExists { try? fileSystem.remove(path) }
+      throw error
     }
+    try AnnalsError.translating { try fileSystem.syncDirectory(of: location.path) }
     return true
   }
 }

@@ -10,7 +10,7 @@ extension Store {
   /// history does.
   package func isReplica() throws(AnnalsError) -> Bool {
     if try version.newestPlace() != nil { return true }
-    guard token.number > 0, let path = originalOfCopies else { return false }
+    guard let path = originalOfCopies else { return false }
     return try AnnalsError.translating {
       try fileSystemOfCopies.identity(of: Registrar.sidePath(of: path)) != nil
     }

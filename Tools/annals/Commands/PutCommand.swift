@@ -53,7 +53,14 @@ struct PutCommand: FileCommand {
     options.leavesSharedLog = leaveLog
     let store = try console.openOrCreate(file, options)
     defer { try? store.close() }
-    if !leaveLog { try console.refuseReplica(store, file) }
+    if !leaveLog {
+      do {
+        try console.refuseReplica(store, file)
+      } catch {
+        store.discardIfUnused()
+        throw error
+      }
+    }
     // Other processes may write until the transaction begins.
     var before = store.token
     let schema = store.schema

@@ -83,6 +83,10 @@ struct ReplicateCommand: FileCommand {
     guard words.count == 1 || words.count == 2 && ["status", "forget"].contains(words[0]) else {
       throw ValidationError("one FILE, or status and a FILE, or forget and a REPLICA")
     }
+    guard words.count == 2 || !["status", "forget"].contains(words[0]) else {
+      throw ValidationError(
+        "\(words[0]) what? For a file of that name write ./\(words[0])")
+    }
     let isPlain =
       !once && !create && copies == nil && !startLog && !keepBranch && !snapshot
       && snapshots == nil && keep == nil && lease == nil

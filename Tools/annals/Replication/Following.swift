@@ -26,6 +26,17 @@ struct Following {
   ) throws -> ExitStatus {
     let signals = StopSignals(ended)
     defer { signals.close() }
+    while true {
+      if let status = try run(console, connect, until: signals) { return status }
+    }
+  }
+
+  /// Opens the replica, and prints until the end. Returns nil if it is to be opened anew: others
+  /// were first to begin the log, and nothing is in the file.
+  private func run(
+    _ console: Console, _ connect: @escaping @Sendable () async throws -> any SharedLog,
+    until signals: StopSignals
+  ) throws -> ExitStatus? {
     let replica: Replica
     do {
       let environment = console.store
@@ -39,7 +50,11 @@ struct Following {
       return .foundProblems
     }
     let status = Result { try follow(replica, console, until: signals) }
+    let isUnused = replica.store.token.number == 0
+    let failure = replica.status.failure
     try Following.waiting { try await replica.close() }
+    if isUnused, options.follows, failure?.code == .otherStore { return nil }
+    if let failure { console.report(Following.message(failure, path)) }
     return try status.get()
   }
 
@@ -73,18 +88,25 @@ struct Following {
       let status = replica.status
       for event in changes(from: shown, to: status, console) { try write(event, console) }
       shown = status
-      if let trouble = status.fileTrouble, trouble.code == .notFound {
-        throw CommandFailure(
-          "\(path) is not there any more, and was a replica until then. Started again, annals "
-            + "replicate makes it anew from the log")
-      }
+      if let trouble = status.fileTrouble { try Following.endIfGone(trouble, path) }
       if let failure = status.failure {
-        console.report(Following.message(failure, path))
         return failure.needsSomebody ? .foundProblems : .couldNotRun
       }
       if isOver { break }
     }
     return .done
+  }
+
+  /// Throws if the replica's file is not there any more, or another one is.
+  private static func endIfGone(_ trouble: AnnalsError, _ path: String) throws {
+    switch trouble.code {
+    case .notFound:
+      throw CommandFailure(
+        "\(path) is not there any more, and was a replica until then. Started again, annals "
+          + "replicate makes it anew from the log")
+    case .lostBranch, .otherStore: throw CommandFailure("\(trouble.message).")
+    default: break
+    }
   }
 
   /// What happened between two looks.
@@ -96,7 +118,9 @@ struct Following {
       let text = new.outage.map(away) ?? "the log is reached again"
       events.append(Event(new.outage == nil ? "back" : "away", new, text))
     }
-    if let trouble = new.fileTrouble, trouble.message != old.fileTrouble?.message {
+    if let trouble = new.fileTrouble, trouble.message != old.fileTrouble?.message,
+      ![.notFound, .lostBranch, .otherStore].contains(trouble.code)
+    {
       events.append(Event("failed", new, "the file cannot be written: \(trouble); trying again"))
     }
     if let restored = new.restored, restored.count != old.restored?.count {
