@@ -28,7 +28,11 @@ export function createFindings(element, { addressOf }) {
   function draw(answer) {
     noteDamage(answer);
     const isDone = (answer.progress ?? 1) >= 1;
-    const remedies = [...new Set(answer.findings.map((each) => each.remedy).filter(Boolean))];
+    // What is no store cannot be salvaged, whatever is wrong with its slots.
+    const failed = openingFailure();
+    const isForeign = failed?.code === "notAnAnnalsFile" && !failed.remedy;
+    const remedies = isForeign ? []
+      : [...new Set(answer.findings.map((each) => each.remedy).filter(Boolean))];
     const total = (answer.errors ?? 0) + (answer.warnings ?? 0);
     const text = total > 0
       ? [answer.errors > 0 && counted(answer.errors, "error"), answer.warnings > 0 && counted(answer.warnings, "warning")]
