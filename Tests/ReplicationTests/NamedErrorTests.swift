@@ -142,6 +142,24 @@ import Testing
     #expect(try kept.snapshot().count(of: Note.self) == 1)
   }
 
+  /// A plain store that was open, and has written, before the file became a replica.
+  @Test func aFileThatBecomesAReplicaMeanwhile() async throws {
+    let world = ReplicaWorld(1)
+    let plain = try Store(world.places[0], records: Folder.self, Note.self)
+    try await plain.write { tx in _ = try tx.insert(Note(title: "own")) }
+    var options = ReplicaWorld.options
+    options.startsLog = true
+    options.lease = nil
+    world.replicas = [try await world.open(0, options)]
+    try await insert("shared", into: world.replicas[0])
+    let refusal = await #expect(throws: AnnalsError.self) {
+      try await plain.write { tx in _ = try tx.insert(Note(title: "late")) }
+    }
+    #expect(refusal?.code == .readOnly)
+    try await world.replicas[0].catchUp()
+    #expect(try world.replicas[0].store.snapshot().count(of: Note.self) == 2)
+  }
+
   @Test func aStateThatDiffers() async throws {
     let world = ReplicaWorld(2)
     try await world.openAll()

@@ -84,7 +84,10 @@ extension StoreWriter {
 
   /// Brings `newest` up to the end of the file.
   private func follow(_ standing: LogStanding) throws {
-    if standing != .current { othersWrote = .now }
+    if standing != .current {
+      othersWrote = .now
+      isOwnOrderKnown = false
+    }
     if isStale { return try reload() }
     switch standing {
     case .current: return

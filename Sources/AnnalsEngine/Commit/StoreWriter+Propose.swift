@@ -51,7 +51,8 @@ extension StoreWriter {
   }
 
   /// Throws `.readOnly` if the newest transaction came from a shared log, which another one would
-  /// part the file from, unless the options say so. Looks once, for the holder of the lock.
+  /// part the file from, unless the options say so. Looks once, and again after others have
+  /// written; for the holder of the lock.
   func requireNoSharedLog() throws(AnnalsError) {
     if isOwnOrderKnown || options.leavesSharedLog { return }
     // Where it cannot be read, the file may still be written to.

@@ -50,17 +50,13 @@ struct Following {
       return .foundProblems
     }
     let status = Result { try follow(replica, console, until: signals) }
-    let isUnused = replica.store.token.number == 0
-    let failure = replica.status.failure
     try Following.waiting { try await replica.close() }
-    if isUnused, options.follows, failure?.code == .otherStore { return nil }
-    if let failure { console.report(Following.message(failure, path)) }
     return try status.get()
   }
 
   private func follow(
     _ replica: Replica, _ console: Console, until signals: StopSignals
-  ) throws -> ExitStatus {
+  ) throws -> ExitStatus? {
     let before = replica.status.upkeep
     if !options.follows {
       try Following.waiting {
@@ -90,6 +86,8 @@ struct Following {
       shown = status
       if let trouble = status.fileTrouble { try Following.endIfGone(trouble, path) }
       if let failure = status.failure {
+        if failure.code == .otherStore, status.token.number == 0 { return nil }
+        console.report(Following.message(failure, path))
         return failure.needsSomebody ? .foundProblems : .couldNotRun
       }
       if isOver { break }
