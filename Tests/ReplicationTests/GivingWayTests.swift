@@ -28,8 +28,9 @@ import Testing
     world.log.ask(for: TurnRequest(asker: 7, length: .seconds(1)))
     let (busy, other) = (world.replicas[0], world.replicas[1])
     await expectAsked(busy)
+    let before = busy.store.token.number
     async let late = insert("a", into: busy)
-    while busy.waitingWrites == 0 { await Task.yield() }
+    while busy.waitingWrites == 0, busy.store.token.number == before { await Task.yield() }
     let first = try await insert("b", into: other)
     let second = try await late
     #expect(second == first + 1)
