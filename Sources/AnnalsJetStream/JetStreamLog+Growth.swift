@@ -47,29 +47,14 @@ extension JetStreamLog {
   }
 
   /// What is asked for; see `SharedLog`.
-  public func turnRequests() -> AsyncStream<TurnRequest> {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: TurnRequest.self, bufferingPolicy: .bufferingNewest(16))
-    let number = inside.withLock { inside in
-      defer { inside.nextListener += 1 }
-      inside.askers[inside.nextListener] = continuation
-      return inside.nextListener
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.inside.withLock { _ = $0.askers.removeValue(forKey: number) }
-    }
-    return stream
-  }
+  public func turnRequests() -> AsyncStream<TurnRequest> { turnListeners.add() }
 
   /// Takes what happened to the connection.
   func take(_ event: NATSConnection.Event) {
     switch event {
     case .notice(let message):
       if let sequence = message.sequence { announce(sequence, isCertain: false) }
-      if let request = message.turn.flatMap({ TurnRequest($0) }) {
-        let askers = inside.withLock { $0.askers }
-        for asker in askers.values { asker.yield(request) }
-      }
+      if let request = message.turn.flatMap({ TurnRequest($0) }) { turnListeners.tell(request) }
     case .connected:
       Task { [weak self] in await self?.look() }
     }

@@ -37,7 +37,6 @@ public final class JetStreamLog: SharedLog {
     /// From when on consumers are tried again, after one has failed.
     var readersFrom = ContinuousClock.now
     var listeners: [Int: Listener] = [:]
-    var askers: [Int: AsyncStream<TurnRequest>.Continuation] = [:]
     var nextListener = 0
     var poll: Task<Void, Never>?
   }
@@ -51,6 +50,7 @@ public final class JetStreamLog: SharedLog {
   let names: StreamNames
   let connection: NATSConnection
   let inside: Locked<Inside>
+  let turnListeners = TurnListeners()
 
   private init(_ options: JetStreamOptions) {
     self.options = options
@@ -106,17 +106,16 @@ public final class JetStreamLog: SharedLog {
   /// `.unavailable`. May be called twice.
   public func close() {
     connection.close()
-    let (listeners, askers, poll) = inside.withLock { inside in
+    turnListeners.finish()
+    let (listeners, poll) = inside.withLock { inside in
       defer {
         inside.listeners = [:]
-        inside.askers = [:]
         inside.poll = nil
       }
-      return (inside.listeners, inside.askers, inside.poll)
+      return (inside.listeners, inside.poll)
     }
     poll?.cancel()
     for listener in listeners.values { listener.continuation.finish() }
-    for asker in askers.values { asker.finish() }
   }
 
   /// The most bytes of one record: what the server and the stream take, less the headers.

@@ -24,6 +24,7 @@ public final class InMemorySharedLog: SharedLog {
   /// How many identifiers are remembered.
   private let memory: Int
   private let inside: Locked<Inside>
+  private let turnListeners = TurnListeners()
 
   fileprivate struct Inside {
     var contents = Contents()
@@ -38,7 +39,6 @@ public final class InMemorySharedLog: SharedLog {
     var dice: SplitMix64
     var isReachable = true
     var listeners: [Int: AsyncStream<UInt64>.Continuation] = [:]
-    var askers: [Int: AsyncStream<TurnRequest>.Continuation] = [:]
     var nextListener = 0
   }
 
@@ -123,26 +123,11 @@ public final class InMemorySharedLog: SharedLog {
 
   /// Asks for a turn; see `SharedLog`.
   public func ask(for turn: TurnRequest) {
-    inside.withLock { inside in
-      guard inside.isReachable else { return }
-      for listener in inside.askers.values { listener.yield(turn) }
-    }
+    if isReachable { turnListeners.tell(turn) }
   }
 
   /// What is asked for; see `SharedLog`.
-  public func turnRequests() -> AsyncStream<TurnRequest> {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: TurnRequest.self, bufferingPolicy: .bufferingNewest(16))
-    let number = inside.withLock { inside in
-      defer { inside.nextListener += 1 }
-      inside.askers[inside.nextListener] = continuation
-      return inside.nextListener
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.inside.withLock { _ = $0.askers.removeValue(forKey: number) }
-    }
-    return stream
-  }
+  public func turnRequests() -> AsyncStream<TurnRequest> { turnListeners.add() }
 
   // MARK: Objects
 
