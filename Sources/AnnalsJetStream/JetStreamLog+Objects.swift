@@ -39,19 +39,24 @@ extension JetStreamLog {
     return objects
   }
 
-  /// A piece of an object; see `SharedLog`.
-  public func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
+  /// Pieces of an object; see `SharedLog`. Two round trips, at once, and one or two more for those
+  /// of a range of which the one before it was not the last that was asked for.
+  public func pieces(
+    _ range: Range<Int>, of object: SharedObject
+  ) async throws(SharedLogError) -> [[UInt8]] {
     try requireName(object.name)
-    _ = try await ready()
-    let json = "{\"last_by_subj\":\"\(names.subject(of: index, ofObject: object.name))\"}"
-    let bytes = try await atOnce([true, false]) { isPiece throws(SharedLogError) -> [UInt8]? in
-      if isPiece { return try await self.message(of: self.names.objects, json)?.bytes }
-      return try await self.object(object.name) == object ? [] : nil
+    let generation = try await ready()
+    let parts = try await atOnce([true, false]) { asksForPieces throws(SharedLogError) in
+      if asksForPieces { return await self.pull(range, of: object.name, generation) }
+      return try await self.object(object.name) == object ? [[]] : []
     }
-    guard let piece = bytes[0], bytes[1] != nil else {
-      throw .missing("piece \(index) of \(object.name)")
+    let isThere = !parts[1].isEmpty
+    if isThere, !parts[0].isEmpty { return parts[0] }
+    // One; or the consumer failed, or its server lags. The leader has it.
+    guard isThere, let piece = try await piece(range.lowerBound, of: object.name) else {
+      throw .missing("piece \(range.lowerBound) of \(object.name)")
     }
-    return piece
+    return [piece.bytes]
   }
 
   /// Removes an object; see `SharedLog`.
@@ -74,6 +79,34 @@ extension JetStreamLog {
   }
 
   // MARK: Parts
+
+  /// A piece; nil if there is none such.
+  private func piece(
+    _ index: Int, of object: String
+  ) async throws(SharedLogError) -> StoredMessage? {
+    let subject = names.subject(of: index, ofObject: object)
+    return try await message(of: names.objects, "{\"last_by_subj\":\"\(subject)\"}")
+  }
+
+  /// The pieces of a range, or some of them from its beginning, or none if it is one, or the
+  /// consumer fails.
+  private func pull(
+    _ range: Range<Int>, of object: String, _ generation: UInt64
+  ) async -> [[UInt8]] {
+    guard range.count > 1 else { return [] }
+    let page = ReaderPage(
+      stream: names.objects, filter: names.subject(of: "*", ofObject: object),
+      first: UInt64(range.lowerBound), count: range.count, waits: false)
+    let messages = await pull(page, generation) {
+      if range.lowerBound == 0 { return 1 }
+      return try? await self.piece(range.lowerBound, of: object)?.sequence
+    } next: { messages in
+      let isWhole = messages.map(\.index).elementsEqual(range.map { $0 })
+      return isWhole ? UInt64(range.upperBound) : nil
+    }
+    // One that was put again comes late.
+    return zip(messages, range).prefix { $0.index == $1 }.map(\.0.bytes)
+  }
 
   private func requireName(_ name: String) throws(SharedLogError) {
     let isName =

@@ -4,15 +4,6 @@ import AnnalsReplication
 import AnnalsStorage
 
 extension JetStreamLog {
-  /// A consumer on the servers that delivers records in their order.
-  struct Reader: Sendable {
-    var consumer: String
-    /// The sequence from which it goes on.
-    var next: UInt64
-    /// The connection on which it was made.
-    var generation: UInt64
-  }
-
   /// Where the log begins and ends, says its leader.
   struct Ends: Sendable {
     var first: UInt64
@@ -28,8 +19,6 @@ extension JetStreamLog {
   private static let pageBytes = 16 << 20
   /// The most records of a page that are asked for one by one, where consumers fail.
   private static let manyOneByOne = 256
-  /// How long to do without consumers after one has failed.
-  private static let pauseOfReaders = Duration.seconds(10)
 
   /// The records from a sequence on; see `SharedLog`.
   ///
@@ -115,19 +104,16 @@ extension JetStreamLog {
   /// A message of a stream, of its leader; nil if there is none such.
   func message(
     of stream: String, _ request: String
-  ) async throws(SharedLogError) -> (id: String?, bytes: [UInt8])? {
+  ) async throws(SharedLogError) -> StoredMessage? {
     let answer = try await ask("STREAM.MSG.GET.\(stream)", request)
     if let error = answer.error {
       if error.number == ServerError.noMessage { return nil }
       throw error.asLogError
     }
-    guard let message = answer.json["message"] else {
+    guard let message = answer.json["message"], let stored = StoredMessage(message) else {
       throw .unavailable("the server's answer has no message")
     }
-    let headers = message["hdrs"]?.decodedBytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
-    let key = "Nats-Msg-Id: "
-    let id = headers.split(separator: "\r\n").first { $0.hasPrefix(key) }?.dropFirst(key.utf8.count)
-    return (id.map { String($0) }, message["data"]?.decodedBytes ?? [])
+    return stored
   }
 
   /// The records of a range, or some of them from its beginning, one by one.
@@ -153,81 +139,26 @@ extension JetStreamLog {
     return records
   }
 
-  // MARK: Through a consumer
-
   /// The records of a range, or some of them from its beginning, or none if the consumer fails.
   private func pull(
     _ range: ClosedRange<UInt64>, _ generation: UInt64
   ) async -> [(sequence: UInt64, record: SharedRecord)] {
-    guard inside.withLock({ $0.readersFrom }) < .now else { return [] }
-    for _ in 0..<2 {
-      let known = inside.withLock { inside -> Reader? in
-        defer { inside.reader = nil }
-        return inside.reader
-      }
-      var reader = known
-      if known?.next != range.lowerBound || known?.generation != generation {
-        if let known { delete(known) }
-        reader = await makeReader(range.lowerBound, generation)
-      }
-      guard var reader else { break }
-      let count = Int(range.upperBound - range.lowerBound) + 1
-      let bytes = max(JetStreamLog.pageBytes, 2 * longestRecord)
-      let (messages, end) = await connection.askMany(
-        "\(names.api).CONSUMER.MSG.NEXT.\(place(reader))",
-        Array(
-          """
-          {"batch":\(count),"max_bytes":\(bytes),"expires":\(options.requestTimeout.nanoseconds)}
-          """.utf8),
-        count: count
-      ) { $0.status != nil }
-      var records: [(sequence: UInt64, record: SharedRecord)] = []
-      records.reserveCapacity(messages.count)
-      for message in messages {
-        guard let sequence = message.sequence else { continue }
-        records.append((sequence, SharedRecord(id: message.id ?? "", bytes: message.bytes)))
-      }
-      // After a status or a failure it is not known what the consumer still delivers.
-      if end == nil, let last = records.last?.sequence {
-        reader.next = last + 1
-        keep(reader)
-      } else {
-        delete(reader)
-      }
-      if !records.isEmpty { return records }
-      // A consumer that waited too long for its next page is gone: make another one.
-      if known == nil { break }
+    let page = ReaderPage(
+      stream: names.records, filter: nil, first: range.lowerBound,
+      count: Int(range.upperBound - range.lowerBound) + 1, waits: true,
+      bytes: max(JetStreamLog.pageBytes, 2 * longestRecord))
+    let messages = await pull(page, generation) {
+      range.lowerBound
+    } next: {
+      $0.last?.sequence.map { $0 + 1 }
     }
-    inside.withLock { $0.readersFrom = .now + JetStreamLog.pauseOfReaders }
-    return []
-  }
-
-  /// Keeps a consumer for the next page, in place of another one.
-  private func keep(_ reader: Reader) {
-    let old = inside.withLock { inside in
-      defer { inside.reader = reader }
-      return inside.reader
+    var records: [(sequence: UInt64, record: SharedRecord)] = []
+    records.reserveCapacity(messages.count)
+    for message in messages {
+      guard let sequence = message.sequence else { continue }
+      records.append((sequence, SharedRecord(id: message.id ?? "", bytes: message.bytes)))
     }
-    if let old { delete(old) }
-  }
-
-  private func delete(_ reader: Reader) {
-    connection.tell("\(names.api).CONSUMER.DELETE.\(place(reader))")
-  }
-
-  private func place(_ reader: Reader) -> String { "\(names.records).\(reader.consumer)" }
-
-  /// Makes a consumer that the servers forget when it is not used for a while.
-  private func makeReader(_ start: UInt64, _ generation: UInt64) async -> Reader? {
-    let json = """
-      {"stream_name":"\(names.records)","config":{"deliver_policy":"by_start_sequence",\
-      "opt_start_seq":\(start),"ack_policy":"none","replay_policy":"instant",\
-      "inactive_threshold":30000000000,"num_replicas":1,"mem_storage":true}}
-      """
-    guard let answer = try? await ask("CONSUMER.CREATE.\(names.records)", json),
-      answer.error == nil, let name = answer.json["name"]?.text
-    else { return nil }
-    return Reader(consumer: name, next: start, generation: generation)
+    return records
   }
 }
 

@@ -16,6 +16,7 @@ import AnnalsStorage
 ///   of the leader; many come through a consumer up to that end, however far its server lags.
 ///   Direct access, which any server of the stream answers from what it has, is not used.
 /// - **Objects** are in a second stream: a message for each piece, and one that completes it.
+///   Several pieces come through a consumer, too.
 ///
 /// Calls block no thread of Swift's tasks. All may come from any task at any time.
 ///
@@ -32,8 +33,8 @@ public final class JetStreamLog: SharedLog {
     var noticeSubject: String?
     var longestRecord = JetStreamLog.usualMessage - JetStreamLog.headerRoom
     var longestPiece = JetStreamLog.usualMessage - JetStreamLog.headerRoom
-    /// A consumer that a page was read from, for the next one.
-    var reader: Reader?
+    /// The consumers that a page was read from, for the next one, by their streams.
+    var readers: [String: Reader] = [:]
     /// From when on consumers are tried again, after one has failed.
     var readersFrom = ContinuousClock.now
     var listeners: [Int: Listener] = [:]

@@ -251,7 +251,16 @@ import Testing
       counts.append(process())
     }
     print("threads and kilobytes after 25, 50, 75, 100 connections: \(counts)")
-    let last = try #require(counts.last)
+    // Tests that run beside this one have threads and memory, too, for a while.
+    func isMore(_ count: (threads: Int, kilobytes: Int)) -> Bool {
+      count.threads > counts[0].threads + 4 || count.kilobytes >= counts[0].kilobytes + 8_192
+    }
+    var last = try #require(counts.last)
+    let deadline = ContinuousClock.now + .seconds(120)
+    while isMore(last), .now < deadline {
+      try await Task.sleep(for: .milliseconds(200))
+      last = process()
+    }
     #expect(last.threads <= counts[0].threads + 4)
     #expect(last.kilobytes < counts[0].kilobytes + 8_192)
     #expect(used.count == 100 && used.allSatisfy { $0.value == nil })

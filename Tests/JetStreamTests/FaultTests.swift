@@ -14,7 +14,8 @@ import Testing
     let server = try NATSServer()
     try await server.start()
     let log = try await JetStreamLog.connect(server.options())
-    let sum = try await FaultWork.run(log) {
+    let progress = Progress()
+    let sum = try await FaultWork.run(log, progress: progress) {
       for _ in 0..<3 {
         try await Task.sleep(for: .milliseconds(500))
         server.kill()
@@ -23,6 +24,7 @@ import Testing
         try await log.untilReachable()
       }
       try await Task.sleep(for: .milliseconds(500))
+      try await progress.reaches(200)
     }
     print("killed server: \(sum)")
     #expect(sum.acknowledged > 100 && sum.unavailable > 0 && sum.lostTails == 0)
@@ -33,7 +35,8 @@ import Testing
   @Test func killedLeader() async throws {
     let cluster = try await NATSCluster()
     let log = try await JetStreamLog.connect(cluster.options())
-    let sum = try await FaultWork.run(log) {
+    let progress = Progress()
+    let sum = try await FaultWork.run(log, progress: progress) {
       for _ in 0..<2 {
         try await Task.sleep(for: .milliseconds(1_000))
         let leader = try await cluster.leader(log)
@@ -43,6 +46,7 @@ import Testing
         try await leader.start()
       }
       try await Task.sleep(for: .milliseconds(2_000))
+      try await progress.reaches(200)
     }
     print("killed leader: \(sum)")
     #expect(sum.acknowledged > 100 && sum.lostTails == 0)
@@ -54,7 +58,8 @@ import Testing
   @Test func pausedLeader() async throws {
     let cluster = try await NATSCluster()
     let log = try await JetStreamLog.connect(cluster.options())
-    let sum = try await FaultWork.run(log) {
+    let progress = Progress()
+    let sum = try await FaultWork.run(log, progress: progress) {
       try await Task.sleep(for: .milliseconds(1_000))
       let leader = try await cluster.leader(log)
       leader.pause()
@@ -63,6 +68,7 @@ import Testing
       try await Task.sleep(for: .milliseconds(2_000))
       leader.resume()
       try await Task.sleep(for: .milliseconds(2_000))
+      try await progress.reaches(200)
     }
     print("paused leader: \(sum)")
     #expect(sum.acknowledged > 100 && sum.lostTails == 0)
@@ -73,12 +79,14 @@ import Testing
   @Test func killedCluster() async throws {
     let cluster = try await NATSCluster()
     let log = try await JetStreamLog.connect(cluster.options())
-    let sum = try await FaultWork.run(log) {
+    let progress = Progress()
+    let sum = try await FaultWork.run(log, progress: progress) {
       try await Task.sleep(for: .milliseconds(1_000))
       for server in cluster.servers { server.kill() }
       for server in cluster.servers { try await server.start() }
       try await log.untilReachable()
       try await Task.sleep(for: .milliseconds(1_000))
+      try await progress.reaches(200)
     }
     print("killed cluster: \(sum)")
     #expect(sum.acknowledged > 100 && sum.lostTails == 0)

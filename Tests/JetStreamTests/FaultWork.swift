@@ -172,6 +172,11 @@ final class Progress: Sendable {
   var count: Int { value.withLock { $0 } }
 
   func add() { value.withLock { $0 += 1 } }
+
+  /// Returns once so many were, however slow the machine is.
+  func reaches(_ wanted: Int) async throws {
+    while count < wanted { try await Task.sleep(for: .milliseconds(20)) }
+  }
 }
 
 /// A flag that is set until somebody clears it.

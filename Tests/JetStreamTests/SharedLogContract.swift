@@ -185,7 +185,7 @@ enum SharedLogContract {
       digest: Digest(of: piece))
     try await log.put(piece, at: 0, of: "long")
     try await log.complete(object)
-    #expect(try await log.piece(0, of: object) == piece)
+    #expect(try await log.pieces(0..<1, of: object) == [piece])
   }
 
   static func objects(_ log: any SharedLog) async throws {
@@ -200,7 +200,7 @@ enum SharedLogContract {
       made.append(object)
       // Nobody sees what is not complete.
       #expect(try await !log.objects(beginning: "").contains { $0.name == name })
-      await #expect(throws: SharedLogError.self) { try await log.piece(0, of: object) }
+      await #expect(throws: SharedLogError.self) { try await log.pieces(0..<1, of: object) }
       try await log.complete(object)
     }
     made.sort { $0.name < $1.name }
@@ -214,7 +214,7 @@ enum SharedLogContract {
     #expect(try await log.objects(beginning: "snap").map(\.name) == ["snapshots/2"])
     let gone = try #require(made.first { $0.name == "snapshots/12" })
     await #expect(throws: SharedLogError.missing("piece 0 of snapshots/12")) {
-      try await log.piece(0, of: gone)
+      try await log.pieces(0..<1, of: gone)
     }
     // Records are none of its business.
     #expect(try await log.records(from: 1, limit: 1).last == 0)
@@ -232,15 +232,26 @@ enum SharedLogContract {
     }
     try await log.put([1, 2, 3], at: 0, of: "some/thin")
     try await log.complete(object)
-    var read: [UInt8] = []
-    for index in 0..<object.pieceCount { read += try await log.piece(index, of: object) }
-    #expect(read == bytes)
+    for most in [1, 2, 3, 4, 5, 11, 20] {
+      var read: [[UInt8]] = []
+      while read.count < object.pieceCount {
+        read += try await log.pieces(
+          read.count..<min(read.count + most, object.pieceCount), of: object)
+      }
+      #expect(Array(read.joined()) == bytes, "\(most) at once")
+    }
+    // From anywhere, and beyond the end.
+    #expect(try await log.pieces(6..<9, of: object).first == Array(bytes[5_994..<6_993]))
+    #expect(try await log.pieces(10..<40, of: object) == [Array(bytes[9_990...])])
+    await #expect(throws: SharedLogError.missing("piece 11 of some/thing")) {
+      try await log.pieces(11..<40, of: object)
+    }
     let old = object
     object.length = 3
     try await log.put([4, 5, 6], at: 0, of: object.name)
     try await log.complete(object)
-    #expect(try await log.piece(0, of: object) == [4, 5, 6])
-    await #expect(throws: SharedLogError.self) { try await log.piece(0, of: old) }
+    #expect(try await log.pieces(0..<1, of: object) == [[4, 5, 6]])
+    await #expect(throws: SharedLogError.self) { try await log.pieces(0..<9, of: old) }
     #expect(try await log.objects(beginning: "some") == [object])
   }
 

@@ -149,8 +149,10 @@ final class Gate: SharedLog {
     try await log.objects(beginning: prefix)
   }
 
-  func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
-    try await log.piece(index, of: object)
+  func pieces(
+    _ range: Range<Int>, of object: SharedObject
+  ) async throws(SharedLogError) -> [[UInt8]] {
+    try await log.pieces(range, of: object)
   }
 
   func remove(object name: String) async throws(SharedLogError) {

@@ -135,7 +135,9 @@ final class Link: SharedLog {
     return try await log.objects(beginning: prefix)
   }
 
-  func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
+  func pieces(
+    _ range: Range<Int>, of object: SharedObject
+  ) async throws(SharedLogError) -> [[UInt8]] {
     let isGiven = pieces.withLock { pieces in
       defer { pieces = (max(pieces.rest - 1, 0), pieces.count + 1) }
       return pieces.rest > 0
@@ -143,7 +145,7 @@ final class Link: SharedLog {
     try pass()
     if let call = onPiece.withLock({ $0.take() }) { await call() }
     guard isGiven else { throw .unavailable("no more pieces") }
-    return try await log.piece(index, of: object)
+    return try await log.pieces(range.prefix(1), of: object)
   }
 
   func remove(object name: String) async throws(SharedLogError) {

@@ -116,16 +116,17 @@ import Testing
     try await log.put([9], at: 2, of: object.name)
     try await log.put(Array(bytes[50..<100]), at: 1, of: object.name)
     #expect(try await log.objects(beginning: "kind/").isEmpty)
-    let early = await failure { _ = try await log.piece(0, of: object) }
+    let early = await failure { _ = try await log.pieces(0..<1, of: object) }
     guard case .missing = early else { throw TestFailure("\(String(describing: early))") }
     // A piece that is put again is replaced.
     try await log.put(Array(bytes[100...]), at: 2, of: object.name)
     try await log.complete(object)
     #expect(try await log.objects(beginning: "kind/") == [object])
     #expect(try await log.objects(beginning: "other/").isEmpty)
-    var found: [UInt8] = []
-    for index in 0..<object.pieceCount { found += try await log.piece(index, of: object) }
-    #expect(found == bytes)
+    #expect(try await Array(log.pieces(0..<3, of: object).joined()) == bytes)
+    #expect(try await log.pieces(2..<9, of: object) == [Array(bytes[100...])])
+    let none = await failure { _ = try await log.pieces(3..<4, of: object) }
+    guard case .missing = none else { throw TestFailure("\(String(describing: none))") }
     let long = await failure {
       try await log.put([UInt8](repeating: 0, count: 51), at: 0, of: "x")
     }

@@ -53,13 +53,51 @@ import Testing
     #expect(error?.code == .otherStore)
   }
 
+  /// A replica that knows no types, as the command makes it.
+  private func openEmpty(_ index: Int, of world: ReplicaWorld, seed: UInt64) async throws -> Replica
+  {
+    try await Replica.open(
+      world.places[index], schema: Schema(), log: world.log, options: ReplicaWorld.options,
+      environment: .fixed(seed: seed + UInt64(index), processName: "empty", processID: 7))
+  }
+
+  @Test func replicasThatComeBeforeTheFirstTransactionAreOfOneStore() async throws {
+    let world = ReplicaWorld(4, seed: 9_910)
+    world.replicas = [
+      try await openEmpty(0, of: world, seed: 9_740),
+      try await openEmpty(1, of: world, seed: 9_740),
+    ]
+    #expect(world.replicas[0].store.token == world.replicas[1].store.token)
+    world.replicas.append(try await world.open(2))
+    try await world.replicas[2].write { tx in _ = try tx.insert(Note(title: "first")) }
+    world.replicas.append(try await openEmpty(3, of: world, seed: 9_740))
+    try await world.expectEqual()
+    #expect(try await world.log.objects(beginning: "snapshot/").count == 1)
+  }
+
+  @Test func anEmptyStoreThatCameTooLateIsNoOrigin() async throws {
+    let (world, other) = (ReplicaWorld(2, seed: 9_720), ReplicaWorld(2, seed: 9_730))
+    let late = try await openEmpty(0, of: other, seed: 9_750)
+    world.replicas = [try await world.open(0)]
+    // Two looked at once, and saw an empty log: one put its empty store, the other a transaction.
+    let object = try #require(try await other.log.objects(beginning: "snapshot/").first)
+    for (index, piece) in try await other.log.pieces(0..<object.pieceCount, of: object).enumerated()
+    {
+      try await world.log.put(piece, at: index, of: object.name)
+    }
+    try await world.log.complete(object)
+    world.replicas.append(try await world.open(1))
+    try await world.expectEqual()
+    #expect(world.replicas[1].store.token.store != late.store.token.store)
+  }
+
   @Test func aSnapshotThatIsDamagedIsRefused() async throws {
     let world = ReplicaWorld(2, log: InMemorySharedLog(longestPiece: 5_000))
     world.replicas = [try await world.open(0)]
     try await world.replicas[0].putSnapshot()
     let object = try #require(try await world.log.objects(beginning: "snapshot/").first)
     #expect(object.pieceCount > 1)
-    var piece = try await world.log.piece(1, of: object)
+    var piece = try await world.log.pieces(1..<2, of: object)[0]
     piece[77] ^= 1
     try await world.log.put(piece, at: 1, of: object.name)
     #expect(await replicationError { _ = try await world.open(1) }?.code == .damaged)

@@ -135,10 +135,7 @@ import Testing
     try await keeping.write(3)
     try await keeping.replicas[0].putSnapshot()
     let snapshot = try #require(try await keeping.log.objects(beginning: "snapshot/").first)
-    var pieces: [[UInt8]] = []
-    for index in 0..<snapshot.pieceCount {
-      pieces.append(try await keeping.log.piece(index, of: snapshot))
-    }
+    let pieces = try await keeping.log.pieces(0..<snapshot.pieceCount, of: snapshot)
     keeping.log.restore(before)
     for (index, piece) in pieces.enumerated() {
       try await keeping.log.put(piece, at: index, of: snapshot.name)

@@ -199,7 +199,8 @@ final class NATSConnection: Sendable {
         }, NATSRegistry.closure(number))
     }
     guard status == NATS_OK else {
-      let text = NATSConnection.text(of: status)
+      let servers = options.servers.map(JetStreamAddress.withoutPassword).joined(separator: ", ")
+      let text = "no connection to \(servers): \(NATSConnection.text(of: status))"
       pointers.destroy()
       content.withLock { $0.reason = text }
       return .failure(status == NATS_CONNECTION_AUTH_FAILED ? .denied(text) : .notSent(text))

@@ -10,6 +10,8 @@ struct NATSMessage: Sendable {
   var id: String?
   /// The sequence in the stream that delivers or announces it.
   var sequence: UInt64?
+  /// The number that its subject ends with: that of a piece of an object.
+  var index: Int?
   /// What a replica asks the others for, in the words of `TurnRequest`.
   var turn: String?
   /// The status, for messages that say how a request went: 404, 408, 409, 503.
@@ -36,6 +38,7 @@ extension NATSMessage {
       sequence = NATSMessage.header("Nats-Sequence", of: message).flatMap { UInt64($0) }
       turn = NATSMessage.header(NATSMessage.turnKey, of: message)
     }
+    index = natsMsg_GetSubject(message).flatMap { NATSMessage.index(inSubject: $0) }
     if sequence == nil, let reply = natsMsg_GetReply(message) {
       sequence = NATSMessage.sequence(inReply: reply)
     }
@@ -54,8 +57,19 @@ extension NATSMessage {
     let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count >= 9, parts[0].elementsEqual("$JS".utf8), parts[1].elementsEqual("ACK".utf8)
     else { return nil }
+    return number(parts[parts.count >= 11 ? 7 : 5])
+  }
+
+  private static func index(inSubject subject: UnsafePointer<CChar>) -> Int? {
+    let text = UnsafeRawBufferPointer(start: subject, count: length(subject))
+    guard let dot = text.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    return number(text[(dot + 1)...]).flatMap { Int(exactly: $0) }
+  }
+
+  private static func number(_ digits: Slice<UnsafeRawBufferPointer>) -> UInt64? {
+    if digits.isEmpty { return nil }
     var number: UInt64 = 0
-    for digit in parts[parts.count >= 11 ? 7 : 5] {
+    for digit in digits {
       guard digit >= 48, digit < 58 else { return nil }
       number = number &* 10 &+ UInt64(digit - 48)
     }

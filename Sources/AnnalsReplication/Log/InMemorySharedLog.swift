@@ -157,14 +157,17 @@ public final class InMemorySharedLog: SharedLog {
     }
   }
 
-  /// A piece of an object; see `SharedLog`.
-  public func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
+  /// Pieces of an object; see `SharedLog`.
+  public func pieces(
+    _ range: Range<Int>, of object: SharedObject
+  ) async throws(SharedLogError) -> [[UInt8]] {
     try await begin()
     return try inside.withLock { (inside) throws(SharedLogError) in
-      guard inside.contents.objects[object.name] == object,
-        let piece = inside.contents.pieces[object.name]?[index]
-      else { throw .missing("piece \(index) of \(object.name)") }
-      return piece
+      let isThere = inside.contents.objects[object.name] == object
+      let stored = isThere ? inside.contents.pieces[object.name] ?? [:] : [:]
+      let pieces = Array(range.prefix { stored[$0] != nil }.compactMap { stored[$0] })
+      if pieces.isEmpty { throw .missing("piece \(range.lowerBound) of \(object.name)") }
+      return pieces
     }
   }
 

@@ -91,8 +91,12 @@ public protocol SharedLog: Sendable {
   /// a while. Throws `.unavailable`, `.refused`.
   func objects(beginning prefix: String) async throws(SharedLogError) -> [SharedObject]
 
-  /// A piece of a complete object. Throws `.missing` if it is gone, `.unavailable`, `.refused`.
-  func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8]
+  /// Pieces of a complete object: those of a range that is not empty, or as many of them from its
+  /// beginning on as the log gives at once, at least one. Throws `.missing` if the first one is
+  /// gone, `.unavailable`, `.refused`.
+  func pieces(
+    _ range: Range<Int>, of object: SharedObject
+  ) async throws(SharedLogError) -> [[UInt8]]
 
   /// Removes an object, complete or not, with its pieces. Does nothing if there is none. Throws as
   /// `put`.
@@ -217,6 +221,14 @@ public struct SharedObject: Hashable, Sendable {
   /// How many pieces it has.
   public var pieceCount: Int {
     pieceLength > 0 ? Int((length + UInt64(pieceLength) - 1) / UInt64(pieceLength)) : 0
+  }
+
+  /// About the most bytes of pieces that are asked for at once.
+  private static let pageLength = 8 << 20
+
+  /// The pieces to ask for at once, from one of them on.
+  func page(from index: Int) -> Range<Int> {
+    index..<min(index + max(1, SharedObject.pageLength / max(pieceLength, 1)), pieceCount)
   }
 }
 

@@ -67,8 +67,7 @@ struct PatientLog: Sendable {
     let objects = try await asking(&retries) { log throws(SharedLogError) in
       try await log.objects(beginning: SnapshotDetails.prefix)
     }
-    return objects.compactMap { object in SnapshotDetails(object).map { (object, $0) } }
-      .sorted { $0.details.place.sequence < $1.details.place.sequence }
+    return objects.inOrder
   }
 
   /// The transaction in a record; fetches its object if it is in one.
@@ -94,11 +93,13 @@ struct PatientLog: Sendable {
         object.digest == digest
       else { throw ReplicationError(.damaged, "the log lacks the object \(name)") }
       var bytes: [UInt8] = []
-      for index in 0..<object.pieceCount {
-        bytes += try await asking(&retries) { log throws(SharedLogError) in
-          try await log.piece(index, of: object)
+      var index = 0
+      while index < object.pieceCount, UInt64(bytes.count) <= length {
+        let pieces = try await asking(&retries) { log throws(SharedLogError) in
+          try await log.pieces(object.page(from: index), of: object)
         }
-        guard UInt64(bytes.count) <= length else { break }
+        bytes += pieces.joined()
+        index += pieces.count
       }
       guard Digest(of: bytes) == digest else {
         throw ReplicationError(.damaged, "the object \(name) is not what was put into the log")

@@ -130,6 +130,7 @@ extension Replica {
       // To be read as it is, and brought up to date later.
     }
     try await adopt(needed)
+    if store.token.number == 0 { try await shareOrigin() }
     if options.follows {
       startFollowing()
       startGivingWay()
@@ -158,6 +159,23 @@ extension Replica {
       throw ReplicationError.notFromLog(store.version)
     }
     _ = try await putSnapshot(knowing: place)
+  }
+
+  /// Puts this store, in which nothing was recorded yet, into a log in which nothing was either, so
+  /// that replicas that come before the first transaction are of the same store. Throws
+  /// `.otherStore` if another one did so meanwhile.
+  private func shareOrigin() async throws {
+    do {
+      var retries = Retries(options, environment)
+      let found = try await log.asking(&retries) { log throws(SharedLogError) in
+        try await log.store()
+      }
+      guard found == nil else { return }
+      _ = try await putSnapshot(knowing: currentOrigin())
+      try await requireSameStore(&retries)
+    } catch let error as ReplicationError where error.code == .unavailable {
+      // The next opening does it, or the first transaction.
+    }
   }
 
   private func currentOrigin() throws -> ReplicaPlace { content.withLock { $0.place } }

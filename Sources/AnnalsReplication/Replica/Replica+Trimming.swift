@@ -111,7 +111,12 @@ extension PatientLog {
       let page = try await asking(&retries) { log throws(SharedLogError) in
         try await log.records(from: max(place.sequence, 1), limit: 1)
       }
-      if place.sequence < page.first { return place.sequence + 1 == page.first }
+      if place.sequence < page.first {
+        guard place.sequence + 1 == page.first else { return false }
+        let next = page.records.first { $0.sequence == page.first }
+        guard let next else { return true }
+        return try await transaction(in: next.record, &retries).previous == place.digest
+      }
       guard place.sequence <= page.last else { return false }
       if let record = page.records.first(where: { $0.sequence == place.sequence }) {
         return record.record.id == place.digest.description

@@ -14,7 +14,6 @@ extension SharedLog {
       return transaction.store
     }
     let snapshots = try await objects(beginning: SnapshotDetails.prefix)
-    return snapshots.compactMap { SnapshotDetails($0) }
-      .max { $0.place.sequence < $1.place.sequence }?.token.store
+    return snapshots.inOrder.last?.details.token.store
   }
 }

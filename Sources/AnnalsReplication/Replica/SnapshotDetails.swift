@@ -51,3 +51,14 @@ struct SnapshotDetails: Sendable {
     self = found
   }
 }
+
+extension [SharedObject] {
+  /// Those that are snapshots, the newest last; of the same moment in one order for all.
+  var inOrder: [(object: SharedObject, details: SnapshotDetails)] {
+    compactMap { object in SnapshotDetails(object).map { (object, $0) } }
+      .sorted {
+        let (first, second) = ($0.details.place.sequence, $1.details.place.sequence)
+        return first == second ? $0.object.name < $1.object.name : first < second
+      }
+  }
+}

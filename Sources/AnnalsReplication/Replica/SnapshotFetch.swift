@@ -98,60 +98,63 @@ struct SnapshotFetch: Sendable {
       size >= object.length
       ? object.pieceCount : Int(size / UInt64(max(object.pieceLength, 1)))
     guard count > 0 else { return 0 }
-    let first = try await piece(0, of: object, &retries)
+    let first = try await pieces(0..<1, of: object, &retries)[0]
     return try file.piece(at: 0, first.count) == first ? count : 0
   }
 
-  private func piece(
-    _ index: Int, of object: SharedObject, _ retries: inout Retries
-  ) async throws -> [UInt8] {
-    let found = try await log.asking(&retries) { log throws(SharedLogError) -> [UInt8]? in
+  private func pieces(
+    _ range: Range<Int>, of object: SharedObject, _ retries: inout Retries
+  ) async throws -> [[UInt8]] {
+    let found = try await log.asking(&retries) { log throws(SharedLogError) -> [[UInt8]]? in
       do throws(SharedLogError) {
-        return try await log.piece(index, of: object)
+        return try await log.pieces(range, of: object)
       } catch {
         if case .missing = error { return nil }
         throw error
       }
     }
-    guard let found else { throw Gone() }
+    guard let found, !found.isEmpty, found.count <= range.count else { throw Gone() }
     return found
   }
 
-  /// A piece that is wanted next; nil if it is not, or cannot be had at once.
-  private func pieceAhead(
-    _ index: Int, of object: SharedObject, from start: Int, _ retries: Retries
-  ) async -> [UInt8]? {
-    guard index >= start, index < object.pieceCount else { return nil }
+  /// The pieces that are wanted next; none if there are none, or they cannot be had at once.
+  private func piecesAhead(
+    _ index: Int, of object: SharedObject, _ retries: Retries
+  ) async -> [[UInt8]] {
+    guard index < object.pieceCount else { return [] }
     var own = retries
-    return try? await piece(index, of: object, &own)
+    return (try? await pieces(object.page(from: index), of: object, &own)) ?? []
   }
 
-  /// Gets the pieces from `start` on, each while the one before it is written. Returns whether all
+  /// Gets the pieces from `start` on, some while those before them are written. Returns whether all
   /// together are the object.
   private func get(
     _ object: SharedObject, into file: any StorageFile, from start: Int, _ retries: inout Retries
   ) async throws -> Bool {
     var hash = SHA256()
     var length: UInt64 = 0
-    var ahead: [UInt8]?
-    for index in 0..<object.pieceCount {
-      let bytes: [UInt8]
-      if index < start {
-        let rest = min(UInt64(object.pieceLength), object.length - length)
-        bytes = try file.piece(at: length, Int(rest))
-      } else if let got = ahead {
-        bytes = got
-      } else {
-        bytes = try await piece(index, of: object, &retries)
-      }
-      async let next = pieceAhead(index + 1, of: object, from: start, retries)
-      if index >= start {
-        try AnnalsError.translating { try bytes.withUnsafeBytes { try file.write($0, at: length) } }
-      }
-      bytes.withUnsafeBytes { hash.add($0) }
-      length += UInt64(bytes.count)
+    func add(_ piece: [UInt8], _ index: Int) -> Bool {
+      piece.withUnsafeBytes { hash.add($0) }
+      length += UInt64(piece.count)
       options.snapshotProgress?(index + 1, object.pieceCount)
-      guard length <= object.length else { return false }
+      return length <= object.length
+    }
+    for index in 0..<start {
+      let rest = min(UInt64(object.pieceLength), object.length - length)
+      guard add(try file.piece(at: length, Int(rest)), index) else { return false }
+    }
+    var index = start
+    var ahead: [[UInt8]] = []
+    while index < object.pieceCount {
+      var page = ahead
+      if page.isEmpty { page = try await pieces(object.page(from: index), of: object, &retries) }
+      let after = index + page.count
+      async let next = piecesAhead(after, of: object, retries)
+      for piece in page {
+        try AnnalsError.translating { try piece.withUnsafeBytes { try file.write($0, at: length) } }
+        guard add(piece, index) else { return false }
+        index += 1
+      }
       ahead = await next
     }
     try AnnalsError.translating { try file.truncate(to: length) }

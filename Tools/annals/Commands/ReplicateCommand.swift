@@ -127,7 +127,9 @@ struct ReplicateCommand: FileCommand {
     let end = ContinuousClock.now + .seconds(seconds)
     while true {
       do {
-        return try await log.connect(to: address, makes: makes, startsOffline: startsOffline)
+        return try await log.connect(
+          to: address, makes: makes, startsOffline: startsOffline,
+          within: max(.milliseconds(100), end - .now))
       } catch let error as SharedLogError {
         guard case .unavailable = error, ContinuousClock.now < end else { throw error }
         try await Task.sleep(for: .milliseconds(250))

@@ -41,11 +41,13 @@ struct LogArguments: ParsableArguments {
   /// Connects to the log. `makes` has the count of servers that keep each record of a stream that
   /// is made if there is none; without it the stream must be there.
   func connect(
-    to address: JetStreamAddress, makes: Int? = nil, startsOffline: Bool = false
+    to address: JetStreamAddress, makes: Int? = nil, startsOffline: Bool = false,
+    within time: Duration
   ) async throws -> any SharedLog {
     #if JetStream
       var options = JetStreamOptions(address)
       options.startsOffline = startsOffline
+      options.connectTimeout = min(options.connectTimeout, time)
       if let makes {
         options.opening = .creating
         options.replicas = makes

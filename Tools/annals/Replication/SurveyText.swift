@@ -89,7 +89,7 @@ struct SurveyText {
           "consumer \($0.name) at record \(Numerals.grouped($0.sequence))"
         },
         "seen \(Numerals.length(seen)) ago",
-        replica.isLeaseRunning(at: Date(console.now())) ? nil : "its lease has ended",
+        SurveyText.lease(of: replica, console),
       ]
       try console.output.line(label + parts.compactMap { $0 }.joined(separator: ", "))
       label = "          "
@@ -97,6 +97,13 @@ struct SurveyText {
     if let hold = state.holds.first {
       try console.output.line("held by   \(hold)")
     }
+  }
+
+  /// For how long the log is still kept for a replica; nil for one that asks for nothing.
+  private static func lease(of replica: ReplicaRegistration, _ console: Console) -> String? {
+    if replica.lease == 0 { return nil }
+    let rest = replica.expiry.timeIntervalSince(Date(console.now()))
+    return rest > 0 ? "the log is kept for it for \(Numerals.length(rest))" : "its lease has ended"
   }
 
   /// `3 drafts, 1 in conflict, 1.2 kB, the oldest of 2 h ago`.

@@ -82,9 +82,11 @@ final class CuttableLog: SharedLog {
     return try answer(await log.objects(beginning: prefix))
   }
 
-  func piece(_ index: Int, of object: SharedObject) async throws(SharedLogError) -> [UInt8] {
+  func pieces(
+    _ range: Range<Int>, of object: SharedObject
+  ) async throws(SharedLogError) -> [[UInt8]] {
     try await pass()
-    return try answer(await log.piece(index, of: object))
+    return try answer(await log.pieces(range, of: object))
   }
 
   func remove(object name: String) async throws(SharedLogError) {

@@ -4,7 +4,7 @@ import AnnalsReplication
 import Foundation
 
 /// What a replica that was away, or is new, has to do: as many transactions as are wanted are made
-/// through one replica, by many tasks; another catches up, and a third starts from a snapshot.
+/// through one replica, by many tasks; another catches up, and a third, from a snapshot, is equal.
 struct Growing {
   let log: any SharedLog
   let folder: URL
@@ -58,50 +58,15 @@ struct Growing {
     say(
       name.padded(24), String(format: "caught up %.2f times as fast as imported", importing / back))
 
-    let putting = try await ContinuousClock().measure { _ = try await maker.putSnapshot() }
-    let starting = try await ContinuousClock().measure {
-      let new = try await open("new")
-      try await new.close()
-    }
-    let size = try length("new")
-    let copying = try ContinuousClock().measure { try copy("new") }
-    let opening = try ContinuousClock().measure {
-      try Store.with(path: path("copy"), options: .readOnly) { _ in }
-    }
-    for (what, time) in [
-      ("a snapshot put", putting), ("new from a snapshot", starting),
-      ("a copy and a sync", copying), ("opening the copy", opening),
-    ] {
-      say(
-        name.padded(24), what.padded(24),
-        String(
-          format: "%.1f MB in %.2f s, %.0f MB/s", size / 1e6, time.seconds,
-          size / 1e6 / time.seconds))
-    }
+    try await maker.putSnapshot()
+    let new = try await open("new")
+    try await new.close()
     let equal = try Set(
       ["away", "new"].map { name in
         try Store.with(path: path(name), options: .readOnly) { "\($0.token)" }
       } + ["\(maker.store.token)"])
     guard equal.count == 1 else { fatalError("the replicas differ: \(equal)") }
     try await maker.close()
-  }
-
-  /// Copies a file to `copy` by its bytes, so that no file system shares them, and syncs it.
-  private func copy(_ name: String) throws {
-    _ = FileManager.default.createFile(atPath: path("copy"), contents: nil)
-    let from = try FileHandle(forReadingFrom: URL(filePath: path(name)))
-    let to = try FileHandle(forWritingTo: URL(filePath: path("copy")))
-    while let bytes = try from.read(upToCount: 1 << 20), !bytes.isEmpty {
-      try to.write(contentsOf: bytes)
-    }
-    try to.synchronize()
-    try to.close()
-    try from.close()
-  }
-
-  private func length(_ name: String) throws -> Double {
-    let size = try FileManager.default.attributesOfItem(atPath: path(name))[.size] as? NSNumber
-    return size?.doubleValue ?? 0
   }
 
   private func report(_ name: String, _ what: String, _ count: Int, _ length: Duration) {

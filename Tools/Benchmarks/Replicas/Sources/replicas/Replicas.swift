@@ -32,6 +32,9 @@ struct Replicas {
       let second = try await connect(urls, "growing", copies)
       try await Growing(log: second, folder: own, count: number("NATS_COUNT", 20_000)).run(name)
       second.close()
+      let third = try await connect(urls, "starting", copies)
+      try await Starting(log: third, folder: own, bytes: number("BYTES", 100_000_000)).run(name)
+      third.close()
     }
   }
 
