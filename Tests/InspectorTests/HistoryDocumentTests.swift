@@ -184,6 +184,73 @@ import Testing
     }
   }
 
+  /// What is counted of a filter is what its pages have.
+  @Test(arguments: filters)
+  func tally(filter: [String: String]) throws {
+    let document = try world.ask(filter).tally()
+    var (entries, before) = ([TransactionsDocument.Entry](), nil as Int64?)
+    repeat {
+      var parameters = filter
+      parameters["before"] = before.map { "\($0)" }
+      let page = try world.ask(parameters).transactions()
+      entries += page.transactions
+      before = page.older
+    } while before != nil
+    #expect(document.reached == nil && document.transactions == entries.count)
+    #expect(document.changes == entries.reduce(0) { $0 + $1.matching })
+    #expect(document.authors.reduce(0) { $0 + $1.transactions } == entries.count)
+    for author in document.authors {
+      let own = entries.filter { $0.header.author == author.author }
+      #expect(own.count == author.transactions)
+      #expect(own.reduce(0) { $0 + $1.matching } == author.changes)
+    }
+    let kinds = document.entities.reduce(0) { $0 + $1.inserts + $1.updates + $1.deletes }
+    #expect(kinds == document.changes)
+    let some = try world.ask(filter.merging(["before": "30", "after": "10"]) { $1 }).tally()
+    #expect(some.transactions == entries.count { (11...29).contains($0.header.number) })
+  }
+
+  /// A year is a date among the filters; the command has its months.
+  @Test func yearsAsDates() throws {
+    let first = try world.reading { try $0.history().collect()[0].moment }
+    let year = "\(first)".prefix(4)
+    let all = try world.ask(["since": String(year)]).tally()
+    #expect(all.transactions == world.count)
+    #expect(all.command.contains("--since \(year)-01"))
+    #expect(try world.ask(["until": "1971"]).tally().transactions == 0)
+  }
+
+  /// Of a count it is the last change that led to what is so at the end, however often it went to
+  /// and fro before.
+  @Test(arguments: [nil, "rank != nil", "rank > 3 or title contains \"a\"", "place == nil"])
+  func sinceWhenOfACount(condition: String?) throws {
+    let counts = try (0...Int64(world.count)).map { number in
+      let parameters = ["entity": "Post", "where": condition, "at": "\(number)", "limit": "1"]
+      if number == 0 { return 0 }
+      return try world.ask(parameters.compactMapValues { $0 }).table().total
+    }
+    let most = try #require(counts.max())
+    var changes = 0
+    for wanted in [0, most / 3, most / 2, most - 1] {
+      let answers = counts.map { $0 > wanted }
+      for end in stride(from: 1, through: world.count, by: 3) {
+        var parameters = ["entity": "Post", "count": ">\(wanted)", "at": "\(end)"]
+        parameters["where"] = condition
+        let document = try world.ask(parameters).since()
+        let expected = answers[0...end].lastIndex { $0 != answers[end] }.map { Int64($0 + 1) }
+        #expect(document.holds == answers[end])
+        // Which objects others refer to is bisected.
+        guard condition != "place == nil" else {
+          #expect(!document.isExact || document.became?.number == expected)
+          continue
+        }
+        #expect(document.isExact && document.became?.number == expected, ">\(wanted) at \(end)")
+        changes += expected == nil ? 0 : 1
+      }
+    }
+    #expect(condition == "place == nil" || changes > 20)
+  }
+
   /// A state made from a near one is the state.
   @Test func nearStates() throws {
     let numbers = [40, 41, 39, 20, 22, 18, 60, 58, 1, 2, 3]

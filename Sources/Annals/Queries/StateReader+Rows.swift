@@ -45,13 +45,16 @@ extension StateReader {
     return try planning { try plan.countAll() }
   }
 
-  /// Whether the object in this row, which exists, meets the condition.
-  package func matches(
-    _ condition: Condition, row: Int64, of entity: EntityNumber
-  ) throws(AnnalsError) -> Bool {
+  /// How many of the objects in these rows exist and meet the condition.
+  package func count(
+    of condition: Condition, among rows: some Sequence<Int64>, of entity: EntityNumber
+  ) throws(AnnalsError) -> Int {
     try condition.requireUsableDepth()
     return try planning {
-      try BoundCondition(condition, over: entity, in: state, sources).matches(row)
+      let bound = try BoundCondition(condition, over: entity, in: state, sources)
+      return try rows.reduce(0) { sum, row in
+        try state.contains(entity, row) && bound.matches(row) ? sum + 1 : sum
+      }
     }
   }
 

@@ -14,6 +14,7 @@ extension Asking {
     "life": { try $0.life() },
     "version": { try $0.version() },
     "transactions": { try $0.transactions() },
+    "tally": { try $0.tally() },
     "transaction": { try $0.transaction() },
     "diff": { try $0.difference() },
     "timeline": { try $0.timeline() },

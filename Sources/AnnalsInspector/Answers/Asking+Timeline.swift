@@ -44,17 +44,18 @@ extension TimelineDocument.Suggestion {
   /// The properties of an entity that may be parts of a timeline; nil if it has no dates.
   fileprivate init?(_ entity: Entity, in snapshot: Snapshot) {
     let attributes = entity.attributes.filter { !$0.isRemoved }
+    func path(_ name: String) -> String { PropertyPath([name]).description }
     var starts = attributes.filter { [.date, .day].contains($0.type) }.map(\.name)
     starts += attributes.filter { $0.type == .string }.filter { attribute in
       snapshot.looksLikeDate(attribute, of: entity)
     }.map(\.name)
     guard !starts.isEmpty else { return nil }
     self.init(
-      entity: entity.name, starts: starts,
-      flags: attributes.filter { $0.type == .bool }.map(\.name),
-      groups: attributes.filter { $0.type == .string && !$0.isUnique }.map(\.name)
-        + entity.relationships.filter { !$0.isRemoved && !$0.isToMany }.map(\.name),
-      labels: attributes.filter { $0.type == .string }.map(\.name))
+      entity: entity.name, starts: starts.map(path),
+      flags: attributes.filter { $0.type == .bool }.map { path($0.name) },
+      groups: attributes.filter { $0.type == .string && !$0.isUnique }.map { path($0.name) }
+        + entity.relationships.filter { !$0.isRemoved && !$0.isToMany }.map { path($0.name) },
+      labels: attributes.filter { $0.type == .string }.map { path($0.name) })
   }
 }
 

@@ -43,19 +43,24 @@ extension Asking {
         ? (lower > base ? lower + 1 : nil) : (page.hasMore && oldest > base + 1 ? oldest : nil),
       newer: isForward ? (page.hasMore ? last : nil) : (upper < head ? upper : nil),
       isPartial: page.isPartial, head: head,
-      command: logCommand.option("before", before.map { "\($0)" })
+      command: filterCommand.option("before", before.map { "\($0)" })
         .option("after", after.map { "\($0)" }).adding("-n", "\(limit)").text)
   }
 
   /// As many changes of a transaction are in a list of transactions.
   private static let changesOfEach = 5
 
-  private var logCommand: CommandWords {
+  /// The command that lists what the filter selects; it has no words for those of the message.
+  var filterCommand: CommandWords {
     var words = command("log")
     for name in ["author", "context", "entity", "property", "object", "type"] {
       words = words.options(name, parameters.all(name))
     }
-    return words.option("since", parameters["since"]).option("until", parameters["until"])
+    // A year alone would be a transaction there.
+    func date(_ name: String, _ month: String) -> String? {
+      parameters[name].map { $0.utf8.count == 4 && Int($0) != nil ? $0 + month : $0 }
+    }
+    return words.option("since", date("since", "-01")).option("until", date("until", "-12"))
   }
 
   /// One transaction whole, its changes by pages.

@@ -38,7 +38,8 @@ extension OpenedStore {
     _ text: String, isStart: Bool, parameter: String
   ) throws -> Timestamp {
     do {
-      let token = try TokenArgument(text, zone: zone, now: now)
+      let date = TokenArgument.moment(text, zone, now: now, allowsYears: true)
+      let token = try date ?? TokenArgument(text, zone: zone, now: now)
       if let moment = isStart ? token.start : token.end { return moment }
       throw RequestFault("`\(text)` is no date", .usage)
     } catch var fault as RequestFault {

@@ -42,6 +42,33 @@ package struct TransactionsDocument: Codable, Sendable {
   package var command: String
 }
 
+/// What a filter selects, counted.
+package struct TallyDocument: Codable, Sendable {
+  package struct Author: Codable, Sendable {
+    package var author: String?
+    package var transactions: Int
+    package var changes: Int
+  }
+
+  package struct Entity: Codable, Sendable {
+    package var entity: String
+    package var inserts: Int
+    package var updates: Int
+    package var deletes: Int
+  }
+
+  package var transactions: Int
+  /// The changes that match.
+  package var changes: Int
+  package var authors: [Author]
+  package var authorCount: Int
+  package var entities: [Entity]
+  package var entityCount: Int
+  /// The oldest transaction that was looked at; missing if all were.
+  package var reached: Int64?
+  package var command: String
+}
+
 /// One transaction whole.
 package struct TransactionDocument: Codable, Sendable {
   package struct Entry: Codable, Sendable {
@@ -94,6 +121,8 @@ package struct SinceDocument: Codable, Sendable {
   package var from: ShownMoment
   package var to: ShownMoment
   package var probes: [Probe]
+  /// Whether it stayed so since then, or was so all the time; otherwise that is not known.
+  package var isExact: Bool
   package var note: String
   package var command: String
 }

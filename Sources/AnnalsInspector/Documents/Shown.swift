@@ -70,11 +70,24 @@ package struct ShownDifference: Codable, Sendable, Hashable {
   /// front, and whether what they lack behind is the same.
   package var start: Int?
   package var isWhole: Bool?
+  /// The places behind at which they differ, too, and how many more there are.
+  package var places: [ShownPlace]?
+  package var morePlaces: Int?
   package var edits: ShownEdits?
   /// Whether it is the object's key.
   package var isKey: Bool?
   /// Whether it is the display attribute.
   package var isDisplay: Bool?
+}
+
+/// A place at which two long texts differ.
+package struct ShownPlace: Codable, Sendable, Hashable {
+  /// The line of the later one at which it begins, from 1.
+  package var line: Int
+  package var before: String
+  package var after: String
+  /// Whether all that differs there is shown.
+  package var isWhole: Bool
 }
 
 /// What an update did to a list of objects.

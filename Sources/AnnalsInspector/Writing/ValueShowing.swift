@@ -73,7 +73,7 @@ package final class ValueShowing {
     guard limits.text < ShowingLimits.comparedTexts, room > 0,
       max(before.textLength, after.textLength) > limits.text,
       let old = try whole(before), let new = try whole(after),
-      let window = TextWindow(old, new, cut: limits.text)
+      let found = TextPlaces(old, new, cut: limits.text), let window = found.windows.first
     else { return false }
     func shown(_ value: Value, _ text: String) -> ShownValue {
       room -= text.utf8.count
@@ -82,7 +82,15 @@ package final class ValueShowing {
     }
     difference.before = shown(before, window.before)
     difference.after = shown(after, window.after)
-    (difference.start, difference.isWhole) = (window.start, window.isWhole)
+    (difference.start, difference.isWhole) = (found.start + window.start, window.isWhole)
+    if found.windows.count > 1 {
+      difference.places = zip(found.windows, found.lines).dropFirst().map { window, line in
+        room -= window.before.utf8.count + window.after.utf8.count
+        return ShownPlace(
+          line: line, before: window.before, after: window.after, isWhole: window.isWhole)
+      }
+    }
+    if found.left > 0 { difference.morePlaces = found.left }
     return true
   }
 

@@ -247,7 +247,11 @@ extension Entity {
     let names =
       attributes.filter { !$0.isRemoved }.map(\.name)
       + relationships.filter { !$0.isRemoved }.map(\.name)
-    return "\(self.name) has no property \"\(name)\"" + NearName.hint(name, among: names)
+    // A name with blanks or signs was read as far as its first word.
+    let longer = names.first { $0.hasPrefix(name + " ") || $0.hasPrefix(name + "-") }
+    let hint = longer.map { "; did you mean \(PropertyPath([$0])), with the backticks?" }
+    return "\(self.name) has no property \"\(name)\""
+      + (hint ?? NearName.hint(name, among: names))
   }
 }
 

@@ -75,7 +75,7 @@ export function plainButton(text, onclick, attributes) {
 export function setOptions(select, first, values, chosen) {
   const all = chosen && !values.includes(chosen) ? [...values, chosen] : values;
   replace(select, first !== undefined && h("option", { value: "" }, first),
-    all.map((each) => h("option", { value: each }, each)));
+    all.map((each) => h("option", { value: each }, each.replace(/^`(.*)`$/, "$1"))));
   select.value = chosen ?? "";
 }
 

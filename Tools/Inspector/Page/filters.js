@@ -15,11 +15,15 @@ export function isFiltered() {
   return Boolean(query.zoom) || filterNames.some((name) => query[name]);
 }
 
-/** The filters of the address, the part of history that the slider shows, and the moment. */
-export function transactionQuery() {
+/**
+ * The filters of the address, the part of history that the slider shows, and the moment; with `isWhole` wherever the list
+ * begins.
+ */
+export function transactionQuery({ isWhole = false } = {}) {
   const { query } = current();
   const asked = {};
-  for (const name of [...filterNames, "before"]) if (query[name]) asked[name] = query[name];
+  for (const name of filterNames) if (query[name]) asked[name] = query[name];
+  if (query.before && !isWhole) asked.before = query.before;
   const limit = (number) => Math.min(Number(asked.before ?? Infinity), number);
   const zoom = rangeOf(query.zoom);
   if (zoom && query.axis === "number") {

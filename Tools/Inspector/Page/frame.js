@@ -85,7 +85,8 @@ const bannerTitles = { damaged: "The file is damaged", missing: "The file is gon
 function showBanner() {
   const { damage, live, overview, problem } = session;
   const message = damage?.message ?? problem;
-  if (!overview || !message || (damage && current().view === "bytes")) return replace(byId("banner"));
+  const { view } = current();
+  if (!overview || !message || view === "stores" || (damage && view === "bytes")) return replace(byId("banner"));
   return replace(byId("banner"), h("div", { class: "notice bad" },
     h("strong", {}, damage ? bannerTitles.damaged : bannerTitles[live] ?? "The file changed"),
     h("span", { class: "prose" }, message),

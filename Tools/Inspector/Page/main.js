@@ -60,7 +60,10 @@ async function show(address) {
 
 /** Opens the store that the address names, or the folder if there are several and none is named. */
 async function openStore(address) {
-  openedStore = address.query.store ?? "";
+  const store = address.query.store ?? "";
+  // What was wrong with another store is not wrong with this one.
+  if (store !== openedStore) [session.damage, session.problem] = [null, null];
+  openedStore = store;
   session.overview = null;
   frame.setOpeningFailure(null);
   try {

@@ -8,8 +8,6 @@ import { momentNumber, session } from "./session.js";
 import { newestButton } from "./steps.js";
 import { count, counted } from "./values.js";
 
-const mostCounted = 500;
-
 /** Tells how many transactions the list leaves out above its first, which is before `start`. */
 export async function showNewer(element, start, signal) {
   element.hidden = start === undefined;
@@ -34,7 +32,6 @@ function showStart(element, start) {
 async function countNewer(moment, signal) {
   if (!isFiltered()) return { number: session.head - moment, isLeast: false };
   const { before, ...asked } = transactionQuery();
-  const question = { ...asked, after: moment, limit: mostCounted };
-  const { transactions: { length }, isPartial } = await ask("transactions", question, signal);
-  return { number: length, isLeast: isPartial || length === mostCounted };
+  const { transactions, reached } = await ask("tally", { ...asked, after: moment }, signal);
+  return { number: transactions, isLeast: reached !== undefined };
 }

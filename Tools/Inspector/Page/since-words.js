@@ -12,13 +12,21 @@ export function sinceWords(answer, question, object) {
   const holds = h("strong", {}, answer.holds ? "Yes" : "No");
   if (question.object && object && !object.exists && !answer.holds) return [holds, ": ", ...gone(question, object)];
   const what = question.object ? ofObject(answer, question) : [ofCount(answer, question)];
-  if (!answer.became) {
-    return [holds, ": ", what, answer.holds ? ", and so it was where the history begins."
-      : ", and neither was it so where the history begins."];
-  }
-  return [holds, ": ", what, answer.holds ? ", since " : ", not since ",
+  if (!answer.became) return [holds, ": ", what, never(answer)];
+  const transaction = [
     h("strong", { class: "nowrap" }, `transaction ${count(answer.became.number)}`),
-    answer.became.timestamp ? `, ${minutes(answer.became.timestamp)}.` : "."];
+    answer.became.timestamp ? `, ${minutes(answer.became.timestamp)}.` : ".",
+  ];
+  if (!answer.isExact) {
+    return [holds, ": ", what, `. It became so in `, transaction, " Whether it stayed so was not looked at."];
+  }
+  return [holds, ": ", what, answer.holds ? ", since " : ", not since ", transaction];
+}
+
+function never({ holds, isExact }) {
+  if (isExact) return holds ? ", and so it was all the time." : ", and never was.";
+  return holds ? ", and so it was where the history begins. Whether it was so all the time was not looked at."
+    : ", and neither was it so where the history begins. Whether it was between was not looked at.";
 }
 
 function ofObject({ holds }, question) {

@@ -1,7 +1,8 @@
 // What differs between two values: words within a text, members of a JSON value.
 
 import { h } from "./dom.js";
-import { value } from "./values.js";
+import { valueAddress } from "./server.js";
+import { count, counted, value } from "./values.js";
 
 const mostPieces = 1500;
 
@@ -100,8 +101,8 @@ function withoutEnd(script) {
 }
 
 /**
- * Before → after of one property, as closely as the two values permit. `shows` says how much of two long texts is there:
- * from where (`start`), and whether all that differs is (`isWhole`).
+ * Before → after of one property, as closely as the two values permit. `shows` says which places of two long texts are
+ * there: from where the first is (`start`), the others (`places`), and how many are not (`morePlaces`).
  */
 export function difference(before, after, where, shows = {}) {
   if (!before || before.kind === "null") return h("ins", { class: "now value" }, plain(after, where?.("after")));
@@ -113,19 +114,45 @@ export function difference(before, after, where, shows = {}) {
     const lines = jsonDifference(before.text, after.text);
     if (lines) return lines;
   }
-  if (before.kind === "string" && after.kind === "string") {
+  if (shows.start !== undefined) return placesOf(before.text, after.text, where, shows);
+  if (before.kind === "string" && after.kind === "string" && !isShort(before.text, after.text)) {
     const isCut = before.isCut || after.isCut;
     const all = pieces(before.text, after.text);
-    const script = all && isCut && !shows.isWhole ? withoutEnd(all) : all;
+    const script = all && isCut ? withoutEnd(all) : all;
     if (script?.some(([kind]) => kind === "same")) {
       const isMarked = script.some(([kind]) => kind !== "same");
-      return h("span", { class: "value text" }, shows.start > 0 && h("span", { class: "soft" }, "… "), shown(script),
+      return h("span", { class: "value text" }, shown(script),
         isCut && h("span", { class: "soft" }, isMarked ? "…" : "… differs further on"));
     }
   }
   return h("span", { class: "value" },
     h("del", { class: "was" }, plain(before, where?.("before"))), h("span", { class: "soft" }, " → "),
     h("ins", { class: "now" }, plain(after, where?.("after"))));
+}
+
+/** A word, a number, a date: what differs within it says less than both. */
+function isShort(before, after) {
+  return Math.max(before.length, after.length) <= 24 && !/\s/.test(before + after);
+}
+
+/** The places at which two long texts differ, with what is around each, and a way to the whole texts if there are more. */
+function placesOf(before, after, where, { start, isWhole, places = [], morePlaces }) {
+  const all = [{ before, after, isWhole }, ...places];
+  return h("span", { class: "value text" },
+    all.map((each, index) => h("span", { title: each.line ? `line ${count(each.line)}` : null },
+      index > 0 || start > 0 ? h("span", { class: "soft" }, "… ") : null, placeOf(each))),
+    h("span", { class: "soft" }, "…"),
+    morePlaces > 0 && h("span", { class: "soft small" }, ` and ${counted(morePlaces, "more place")}`,
+      where?.("before") && [": the text ", h("a", { href: valueAddress(where("before")) }, "before"), " and ",
+        h("a", { href: valueAddress(where("after")) }, "after")]));
+}
+
+function placeOf({ before, after, isWhole }) {
+  const all = pieces(before, after);
+  const cut = all && !isWhole ? withoutEnd(all) : all;
+  if (cut?.some(([kind]) => kind !== "same")) return [shown(cut), isWhole ? null : h("span", { class: "soft" }, "… ")];
+  return [["was", before], ["now", after]].filter(([, text]) => text)
+    .map(([kind, text]) => h(element[kind], { class: kind }, text, isWhole ? null : "… "));
 }
 
 /** Whether a value is JSON, or a text that holds an object or a list. */

@@ -4,13 +4,15 @@ import { changed, current, go } from "./address.js";
 import { h } from "./dom.js";
 import { createFilters } from "./filters.js";
 import { setCommand } from "./frame.js";
+import { createTally } from "./tally.js";
 import { TransactionList } from "./transaction-list.js";
 import { createTransactionPanel } from "./transaction-panel.js";
 
 export function create(element) {
   const filters = createFilters();
   const newer = h("div", { class: "newer", role: "status", hidden: true });
-  filters.element.append(newer);
+  const tally = createTally();
+  filters.element.append(tally.element, newer);
   const left = h("section", {
     class: "column transaction-list", "aria-label": "Transactions",
   }, filters.element);
@@ -38,6 +40,7 @@ export function create(element) {
       setCommand(listCommand);
     }
     list.show();
+    tally.show();
   }
 
   return {
@@ -54,6 +57,7 @@ export function create(element) {
     },
     close() {
       list.close();
+      tally.close();
       panel.close();
     },
   };
