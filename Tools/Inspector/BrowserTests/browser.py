@@ -83,7 +83,11 @@ class Browser:
         return self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
     def layout_faults(self):
-        return self.run(LAYOUT)
+        """What is wrong with the layout, and stays so: after a change of size a busy machine takes a while."""
+        end = time.monotonic() + 5
+        while (faults := self.run(LAYOUT)) and time.monotonic() < end:
+            time.sleep(0.1)
+        return faults
 
     def console_faults(self, allowed=()):
         """What the console complains about, without the answers that a test asked to fail."""

@@ -51,7 +51,8 @@ export function install() {
       return;
     }
     if (isTyping || document.querySelector("dialog[open]")) return;
-    const action = viewKeys[event.key]?.[1] ?? keys[event.key]?.[1];
+    const key = event.key === "Escape" ? "u" : event.key;
+    const action = viewKeys[key]?.[1] ?? keys[key]?.[1];
     const digit = /^[1-8]$/.test(event.key) ? Number(event.key) : 0;
     if (!action && digit === 0) return;
     event.preventDefault();
@@ -65,7 +66,7 @@ export function showHelp() {
   const dialog = document.getElementById("help");
   const list = (title, entries) => h("section", {}, h("h2", {}, title),
     h("dl", {}, entries.map(([key, text]) => [h("dt", {}, h("span", { class: "key" }, key)), h("dd", {}, text)])));
-  const own = Object.entries(viewKeys).map(([key, [text]]) => [key, text]);
+  const own = Object.entries(viewKeys).map(([key, [text]]) => [key === "u" ? "u Esc" : key, text]);
   replace(dialog, h("div", { class: "help" },
     list("Everywhere", Object.entries(keys).map(([key, [text]]) => [key, text])),
     h("div", {},

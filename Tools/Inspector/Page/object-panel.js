@@ -71,9 +71,14 @@ function isLong({ kind, text }) {
 }
 
 function actions({ object }) {
+  const hasName = object.name && object.name !== object.id;
   return [
-    " · ", h("a", { href: link("transactions", [], { object: object.id }) }, "transactions"), " · ",
-    h("a", { href: link("since", [], { object: object.id }) }, "since when"),
+    " · ", h("a", { href: link("transactions", [], { object: object.id }) }, "transactions"),
+    hasName && [" (", h("a", {
+      href: link("transactions", [], { object: object.name }),
+      title: `Also of others that were ${object.name} before or after`,
+    }, "all of this name"), ")"],
+    " · ", h("a", { href: link("since", [], { object: object.id }) }, "since when"),
   ];
 }
 

@@ -61,6 +61,7 @@ export function isAtHead() {
 /** Reads what the frame shows. */
 export async function open() {
   const overview = await ask("overview", {});
+  session.authors = [];
   session.overview = overview;
   session.head = overview.head;
   session.base = overview.base;
@@ -74,7 +75,8 @@ export async function open() {
 /** The most active authors, whose colours last as long as the page; counted on while there is more to read. */
 async function countAuthors() {
   const density = await ask("density", { by: "number", buckets: 1 });
-  session.authors = density.authors;
+  // A colour that was shown stays with its author; those who are counted later take what is left.
+  session.authors = [...new Set([...session.authors, ...density.authors])].filter((each) => each !== null);
   session.active = density.active;
   if ((density.progress ?? 1) >= 1) return;
   setTimeout(async () => {

@@ -152,7 +152,7 @@ function columnChoice(every, shown) {
       choose(chosen.join(",") || null);
     },
   }), h("span", { class: "cut" }, plainName(column)),
-  h("span", { class: "soft small" }, ` ${column.type}`)));
+  h("span", { class: "soft small" }, column.type)));
   const menu = h("details", { class: "menu" },
     h("summary", { class: "button" }, `Columns ${shown.length}/${every.length}`),
     h("div", { class: "menu-list" }, boxes,

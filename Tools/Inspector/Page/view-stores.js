@@ -29,7 +29,8 @@ function draw(element, answer) {
     h("thead", {}, h("tr", {}, h("th", {}, "Store"), h("th", { class: "number" }, "Size"),
       h("th", { class: "number" }, "Transactions"), h("th", {}, "From"), h("th", {}, "To"), h("th", {}, "Objects"))),
     h("tbody", {}, answer.stores.map(row))),
-  answer.more > 0 && h("p", { class: "soft" }, `and ${count(answer.more)} more stores`)));
+  answer.more > 0 && h("p", { class: "soft" }, `and ${count(answer.more)} more stores`),
+  h("p", { class: "soft small prose" }, "Each as opening finds it. Whether all its bytes are sound is checked under Bytes.")));
 }
 
 function row(store) {
