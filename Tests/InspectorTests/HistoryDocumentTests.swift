@@ -2,6 +2,7 @@ import Annals
 import AnnalsInspector
 import AnnalsModel
 import AnnalsTestSupport
+import Foundation
 import Testing
 
 /// Documents about the history, compared with what the library says of it.
@@ -249,6 +250,17 @@ import Testing
       }
     }
     #expect(condition == "place == nil" || changes > 20)
+  }
+
+  /// What a lost transaction has changed is not known.
+  @Test func sinceWhenBesideLostTransactions() throws {
+    try Data(contentsOf: fixture("salvaged")).write(to: URL(fileURLWithPath: world.path))
+    let never = try world.ask(["entity": "Folder", "count": "==0"]).since()
+    #expect(never.holds && never.became == nil && !never.isExact)
+    let since = try world.ask(["entity": "Note", "count": ">0"]).since()
+    #expect(since.holds && since.became?.number == 2 && !since.isExact)
+    let later = try world.ask(["entity": "Note", "count": ">5"]).since()
+    #expect(later.holds && later.became?.number == 7 && later.isExact)
   }
 
   /// A state made from a near one is the state.

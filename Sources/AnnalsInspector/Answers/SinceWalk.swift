@@ -46,8 +46,10 @@ struct SinceWalk {
       !claim.isOfOwnValues
       ? .always
       : claim.object.map { .touches($0.id(in: store.version.snapshot)) } ?? .touches(claim.entity)
+    // What transactions changed that were lost is not known.
+    let lost = store.version.view.gaps.map(\.last).filter { range.contains($0) }.max()
     let history = History(
-      version: store.version, after: range.lowerBound, through: range.upperBound,
+      version: store.version, after: lost ?? range.lowerBound, through: range.upperBound,
       condition: condition)
     var walk = try HistoryWalk(history.reversed(), changes: .max)
     var count = last.count
@@ -56,7 +58,7 @@ struct SinceWalk {
     while let (transaction, changes) = try walk.nextTransaction() {
       try cancellation.check()
       let before = transaction.number - 1
-      guard rest > 0, store.version.view.gap(at: before) == nil else { return }
+      guard rest > 0, before != lost else { return }
       rest -= 1
       if claim.isOfOwnValues, transaction.schemaChange.isEmpty,
         !changes.contains(where: claim.mayDecide)
@@ -67,6 +69,7 @@ struct SinceWalk {
       (reached, count) = (before, probe.count)
       if probe.holds != last.holds { return found = transaction.number }
     }
+    if lost != nil { return }
     // What changed otherwise is not of the objects: a property that the schema did not have.
     isWhole = try reached == range.lowerBound || ask(range.lowerBound).holds == last.holds
   }
