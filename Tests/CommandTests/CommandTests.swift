@@ -33,7 +33,7 @@ import Testing
       let name = line.dropFirst(9).prefix { $0 != " " }
       return line.hasPrefix("annals") || name.isEmpty ? nil : String(name)
     }
-    #expect(names.count == 31)
+    #expect(names.count == 32)
     for name in names {
       let help = try CommandFolder().run(name, "--help")
       #expect(help.status == .done && help.output.contains("USAGE: annals \(name)"), "\(name)")

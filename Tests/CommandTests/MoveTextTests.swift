@@ -39,7 +39,7 @@ import Testing
     }
     // The positions are those in the list before and in the list after.
     let both = folder.run("log", "@t.annals", "-n", "1").output
-    #expect(both.contains("stops: -Stop#2, Stop/Uji moved from 2 to 4"), "\(both)")
+    #expect(both.contains("stops: -Stop/Nara, Stop/Uji moved from 2 to 4"), "\(both)")
     let json = folder.run("log", "@t.annals", "--format", "jsonl").output
     #expect(!json.contains("moved") && json.contains("\"stops\""), "\(json)")
   }

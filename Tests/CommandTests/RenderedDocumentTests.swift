@@ -72,8 +72,8 @@ import Testing
       try reading(file) { store in
         let showing = DiffCommand.showing(of: store)
         let (base, head) = (store.base.number, store.token.number)
-        try store.version.forEachNamedDifference(from: base, to: head) { change, state in
-          let shown = try copy(showing.shown(change) { () throws(AnnalsError) in state })
+        try store.version.forEachDifference(from: base, to: head) { difference in
+          let shown = try copy(showing.shown(difference))
           try text.write(shown, indent: "")
           try text.writeProperties(of: shown, indent: "    ")
         }

@@ -63,10 +63,10 @@ import Testing
       let whole = try store.diff(from: from, to: to).changes.map { "\($0)" }
       var parts: [String] = []
       var pages: Set<ObjectIdentifier> = []
-      try store.version.forEachDifference(from: from, to: to) { change, _, _ in
-        parts.append("\(change)")
-        pages.insert(ObjectIdentifier(change.page))
-        #expect(change.page.batch.arena.count < 2 << 20)
+      try store.version.forEachDifference(from: from, to: to) { difference in
+        parts.append("\(difference.change)")
+        pages.insert(ObjectIdentifier(difference.change.page))
+        #expect(difference.change.page.batch.arena.count < 2 << 20)
       }
       #expect(parts == whole && parts.count >= 500)
       #expect(pages.count > 1 || from == 5)

@@ -10,10 +10,10 @@ struct AnnalsCommand: ParsableCommand {
     abstract: "Reads and writes .annals files: the state, any past state, and the history of both.",
     version: "annals 0.1 (file format: \(Store.fileFormat))",
     subcommands: [
-      LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, StateCommand.self,
-      QueryCommand.self, TimelineCommand.self, WatchCommand.self, ServeCommand.self,
-      GetCommand.self, SchemaCommand.self, IndexCommand.self, PutCommand.self, DeleteCommand.self,
-      UndoCommand.self, RedoCommand.self, RevertCommand.self,
+      LogCommand.self, ShowCommand.self, DiffCommand.self, BlameCommand.self, SinceCommand.self,
+      StateCommand.self, QueryCommand.self, TimelineCommand.self, WatchCommand.self,
+      ServeCommand.self, GetCommand.self, SchemaCommand.self, IndexCommand.self, PutCommand.self,
+      DeleteCommand.self, UndoCommand.self, RedoCommand.self, RevertCommand.self,
       ImportCommand.self, ExportCommand.self, ReplayCommand.self, PruneCommand.self,
       EraseCommand.self, ConsumersCommand.self, RetainCommand.self, MaintainCommand.self,
       CompactCommand.self, UpgradeCommand.self, BackupCommand.self, ShipCommand.self,
@@ -138,6 +138,7 @@ enum Overview {
              show     a transaction, or an object with its history
              diff     the net difference between two states
              blame    who last set each property of an object
+             since    since when something has been so
              state    all objects, now or at any time in the past
              query    find objects by a condition, in any order
              timeline what happened when, printed or drawn
@@ -165,7 +166,6 @@ enum Overview {
     inspect  dump     every frame of the file, every byte if wanted
              verify   check the file and replay its history
              stat     counts, dates, and where the bytes go
-    annals import code.annals --git .         the history of a repository
     annals help VERB says more. --no-pager: print long output without a pager.
 
     """

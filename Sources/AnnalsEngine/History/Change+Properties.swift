@@ -35,7 +35,7 @@ extension Change {
     }
 
     /// The difference of the property with this number; nil if it was not touched.
-    func first(of property: PropertyNumber) -> PropertyDifference? {
+    package func first(of property: PropertyNumber) -> PropertyDifference? {
       for position in first..<first + count
       where page.batch.properties[position].property == property {
         return PropertyDifference(

@@ -1,4 +1,3 @@
-import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
@@ -29,74 +28,43 @@ extension StoreVersion {
       from: try token(of: first), to: try token(of: second), changes: changes)
   }
 
-  /// Calls `body` with each change of the difference in turn, with the states before and after,
-  /// without keeping the changes.
+  /// Calls `body` with what became of each object in turn, without keeping it. `isWanted` chooses
+  /// among the objects that were touched in between.
+  ///
+  /// An object that was deleted and the one that has its key now are one call, in the place of the
+  /// first.
   package func forEachDifference(
     from first: Int64, to second: Int64,
-    _ body: (Change, _ old: StateReader, _ new: StateReader) throws -> Void
+    of isWanted: (ObjectReference) -> Bool = { _ in true },
+    _ body: (ObjectDifference) throws -> Void
   ) throws {
-    var cursor = try DifferenceCursor(self, from: first, to: second)
+    var cursor = try DifferenceCursor(
+      self, from: first, to: second, of: isWanted, followsKeys: true)
     let old = reader(of: cursor.old)
     let new = reader(of: cursor.new)
     while let page = try cursor.next() {
-      for index in page.batch.changes.indices {
-        try body(Change(page: page, transaction: 0, index: index), old, new)
+      let changes = page.batch.changes.indices.map {
+        Change(page: page, transaction: 0, index: $0)
+      }
+      var place = 0
+      while place < changes.count {
+        let change = changes[place]
+        let hasSuccessor = cursor.hasSuccessor(ObjectReference(change.objectID))
+        let successor = hasSuccessor ? changes[place + 1] : nil
+        try body(ObjectDifference(change: change, successor: successor, old: old, new: new))
+        place += hasSuccessor ? 2 : 1
       }
     }
   }
 }
 
-/// Compares the objects in which two states may differ, and returns the differences in pages of
-/// about a megabyte. Holds one group of rows of a checkpoint at a time.
-private struct DifferenceCursor {
-  let start: Int64
-  let end: Int64
-  private(set) var old: State
-  private(set) var new: State
-  private let glossary: Glossary
-  private var touched: [ObjectReference]
-  private var place = 0
-  private var changes: NetChanges
-
-  /// The bytes of values, and the changes, that fill a page.
-  private static let pageBytes = 1 << 20
-  private static let pageChanges = 4_096
-
-  init(
-    _ version: StoreVersion, from start: Int64, to end: Int64
-  ) throws(AnnalsError) {
-    self.start = start
-    self.end = end
-    touched = try History(
-      version: version, after: min(start, end), through: max(start, end), condition: .always
-    ).objectIDs().map { ObjectReference(entity: $0.entity, row: $0.row) }.sorted()
-    let naming = NamingProperties(version.view, andAllOf: Set(touched))
-    let states = try version.states(at: min(start, end), and: max(start, end), keeping: naming)
-    (old, new) = start < end ? states : (states.1, states.0)
-    // What the earlier schema does not define yet is empty in its state, not missing.
-    let schema = version.view.schema(at: max(start, end))
-    if start < end { old.setSchema(schema) } else { new.setSchema(schema) }
-    changes = NetChanges(from: old, to: new, isPassing: true)
-    glossary = version.glossary()
-  }
-
-  /// The next page; nil after the last. No page is empty.
-  mutating func next() throws(AnnalsError) -> TransactionPage? {
-    var batch = ChangeBatch()
-    try AnnalsError.translating {
-      while place < touched.count, batch.arena.count < DifferenceCursor.pageBytes,
-        batch.changes.count < DifferenceCursor.pageChanges
-      {
-        let object = touched[place]
-        place += 1
-        _ = try changes.append(object, to: &batch)
-      }
-    }
-    guard !batch.changes.isEmpty else { return nil }
-    var record = TransactionRecord(
-      number: max(start, end), timestamp: Timestamp(microseconds: 0))
-    record.changeCount = UInt32(batch.changes.count)
-    batch.transactions = [record]
-    return TransactionPage(batch: batch, glossary: glossary)
-  }
+/// What became of one object between two states.
+package struct ObjectDifference {
+  package let change: Change
+  /// If the change is a delete, and another object has the key now: its insert.
+  package let successor: Change?
+  /// The states before and after. They have the keys and references of all objects, but other
+  /// values only of those that are compared.
+  package let old: StateReader
+  package let new: StateReader
 }

@@ -31,6 +31,11 @@ extension ObjectName {
 }
 
 extension StateReader {
+  /// Whether the object exists in this state.
+  package func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating { try state.contains(object.entity, object.row) }
+  }
+
   /// The value of the object's key in this state; null if it has none or does not exist.
   package func key(of object: ObjectReference) throws(AnnalsError) -> Value {
     guard let attribute = state.schema.entity(numbered: object.entity)?.keyAttribute else {

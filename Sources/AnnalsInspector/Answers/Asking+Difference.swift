@@ -12,43 +12,36 @@ extension Asking {
     let only = parameters["entity"]
     let newest = version.snapshot.reader
     let showing = ChangeShowing(
-      values: ValueShowing(cut: try cut(), newest.largeValues), newest: newest)
+      values: values(of: store, cut: try cut(), newest.largeValues), newest: newest)
     var counts: [EntityNumber: DifferenceDocument.Counts] = [:]
     var (total, passed, changes) = (0, 0, [ShownChange]())
-    try version.forEachNamedDifference(from: from, to: to) { change, state in
+    try version.forEachDifference(from: from, to: to) { difference in
       passed += 1
       if passed.isMultiple(of: 256) { try cancellation.check() }
-      let entity = change.entityName
-      counts[change.entry.entity, default: DifferenceDocument.Counts(entity: entity)]
-        .add(change.kind)
+      let entity = difference.change.entityName
+      counts[
+        difference.change.entry.entity, default: DifferenceDocument.Counts(entity: entity)
+      ].add(difference)
       if let only, !only.hasSameBytes(as: entity) { return }
       total += 1
       guard total > offset, changes.count < limit else { return }
-      changes.append(try showing.shown(change) { () throws(AnnalsError) in state })
+      changes.append(try showing.shown(difference))
     }
     return DifferenceDocument(
       from: try store.moment(from), to: try store.moment(to),
       entities: counts.values.sorted { $0.entity.precedesInBytes($1.entity) }, changes: changes,
       offset: offset, total: total, progress: 1,
-      command: command("diff").adding("\(from)", "\(to)").text)
-  }
-}
-
-extension StoreVersion {
-  /// Calls `body` with each change of the net difference, and the state that has the names in it.
-  package func forEachNamedDifference(
-    from: Int64, to: Int64, _ body: (Change, StateReader) throws -> Void
-  ) throws {
-    try forEachDifference(from: from, to: to) { change, old, new in
-      // A deleted object has its name in the state before.
-      try body(change, change.kind == .delete ? old : new)
-    }
+      command: command("diff").adding("\(from)", "\(to)").option("entity", only).text)
   }
 }
 
 extension DifferenceDocument.Counts {
-  fileprivate mutating func add(_ kind: ChangeKind) {
-    switch kind {
+  fileprivate mutating func add(_ difference: ObjectDifference) {
+    if difference.successor != nil {
+      replaces = (replaces ?? 0) + 1
+      return
+    }
+    switch difference.change.kind {
     case .insert: inserts += 1
     case .update: updates += 1
     case .delete: deletes += 1

@@ -14,7 +14,8 @@ extension Asking {
     try cancellation.check()
     var groups = try query.snapshot.groups(query.fetch, by: key)
     if key.unit == nil { groups.sort { $0.count > $1.count } }
-    let values = ValueShowing(cut: try cut(), query.snapshot.reader.largeValues)
+    let values = self.values(
+      of: store, cut: try cut(), query.snapshot.reader.largeValues)
     let shown = try groups.dropFirst(offset).prefix(limit).map { group in
       switch group.key {
       case .bucket(let bucket):

@@ -23,7 +23,8 @@ extension Asking {
       cancellation)
     let cut = try cut(2_000)
     let reader = newest.reader
-    let showing = ChangeShowing(values: ValueShowing(cut: cut, reader.largeValues), newest: reader)
+    let showing = ChangeShowing(
+      values: values(of: store, cut: cut, reader.largeValues), newest: reader)
     let states = NamingStates(
       version, movingTo: page.entries.last?.transaction.number ?? version.token.number)
     var versions = try page.entries.map { entry in
@@ -60,22 +61,17 @@ extension Asking {
     let entity =
       new.schema.entity(numbered: reference.entity) ?? old.schema.entity(numbered: reference.entity)
     let exists = (try old.reader.exists(reference), try new.reader.exists(reference))
-    let values = ValueShowing(cut: try cut(ValueShowing.longestCut), new.reader.largeValues)
+    let values = self.values(
+      of: store, cut: try cut(ValueShowing.longestCut), new.reader.largeValues)
     var differences: [ShownDifference] = []
     for property in entity?.readableProperties ?? [] where exists.0 || exists.1 {
       let before = try old.reader.state.valueIfKnown(reference, property.number)
       let after = try new.reader.state.valueIfKnown(reference, property.number)
       if before == after { continue }
-      var shown = ShownDifference(property: property.name)
-      if exists.0, exists.1, try values.show(before, after, in: &shown) {
-        differences.append(shown)
-        continue
-      }
-      if exists.0 {
-        shown.before = try values.shown(before) { () throws(AnnalsError) in old.reader }
-      }
-      if exists.1 { shown.after = try values.shown(after) { () throws(AnnalsError) in new.reader } }
-      differences.append(shown)
+      differences.append(
+        try values.shown(
+          property.name, exists.0 ? (before, old.reader) : nil,
+          exists.1 ? (after, new.reader) : nil))
     }
     let object = try shown(reference, in: exists.1 ? new : old, of: store)
     let kind = exists.0 == exists.1 ? ChangeKind.update : exists.1 ? .insert : .delete
@@ -86,7 +82,8 @@ extension Asking {
         ? nil
         : ShownChange(
           kind: "\(kind)", object: object, label: object.label, properties: differences),
-      command: command("diff").adding("\(numbers.0)", "\(numbers.1)").text)
+      command: command("diff").adding("\(numbers.0)", "\(numbers.1)")
+        .option("object", parameters["object"]).text)
   }
 }
 

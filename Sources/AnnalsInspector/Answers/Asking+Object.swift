@@ -20,7 +20,7 @@ extension Asking {
     }
     let lines = Dictionary(
       (blame.map(Array.init) ?? []).map { ($0.property, $0) }, uniquingKeysWith: { $1 })
-    let values = ValueShowing(cut: try cut(2_000), reader.largeValues)
+    let values = self.values(of: store, cut: try cut(2_000), reader.largeValues)
     var members: [ObjectDocument.Member] = []
     if exists || blame != nil {
       for property in entity.readableProperties {
@@ -76,7 +76,7 @@ extension Asking {
     return try BlameDocument(
       blame, of: try shown(reference, in: snapshot, of: store),
       at: try store.moment(snapshot.number), in: snapshot.reader,
-      ValueShowing(cut: try cut(2_000), snapshot.reader.largeValues),
+      values(of: store, cut: try cut(2_000), snapshot.reader.largeValues),
       command: command("blame").adding(try parameters.required("object"))
         .option("at", parameters["at"]))
   }
@@ -130,7 +130,7 @@ extension Asking {
 
 extension StateReader {
   /// The value of a property of an object that exists, a large one without its bytes.
-  fileprivate func stored(
+  func stored(
     _ property: ReadableProperty, of object: ObjectReference
   ) throws(AnnalsError) -> Value {
     let stored = try AnnalsError.translating {

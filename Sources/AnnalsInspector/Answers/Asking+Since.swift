@@ -38,12 +38,36 @@ extension Asking {
       holds: last.holds,
       became: became.map {
         ShownHeader($0, changes: $0.changes.count, cut: ValueShowing.usualCut)
-      }, changes: try became.map { try changes(of: $0, claim, version) } ?? [],
+      }, changes: try became.map { try changes(of: $0, claim, store) } ?? [],
       states: states, from: try store.moment(base), to: try store.moment(end),
       probes: probes, isExact: isExact, note: Asking.note(isFound: found != nil, isExact),
-      command: found.map { command("show").adding("\($0)").text }
-        ?? command("log").options("object", parameters.all("object"))
-        .options("entity", parameters.all("entity")).text)
+      earlier: try earlier(claim, became, store), command: sinceCommand)
+  }
+
+  /// The objects that had the key before the object that is asked about, if it was not there before
+  /// the answer: an answer about a key says nothing of them.
+  private func earlier(
+    _ claim: Claim, _ became: Transaction?, _ store: OpenedStore
+  ) throws -> [String]? {
+    guard let object = claim.object, let text = parameters["object"],
+      case .key = try ObjectArgument(text),
+      became?.changes.contains(where: { claim.concerns($0) && $0.kind == .update }) != true
+    else { return nil }
+    let others = try ObjectArgument(text).findAll(inHistoryOf: store.store)
+      .filter { $0 != object && $0.row < object.row }
+    return others.isEmpty ? nil : others.prefix(5).map { "\(claim.entity)#\($0.row)" }
+  }
+
+  /// The command that asks the same.
+  private var sinceCommand: String {
+    var words = command("since")
+    if let object = parameters["object"] {
+      words = words.adding(object)
+    } else {
+      words = words.option("entity", parameters["entity"])
+    }
+    for name in ["where", "count", "at"] { words = words.option(name, parameters[name]) }
+    return words.text
   }
 
   /// As many of the states that were asked are told.
@@ -86,12 +110,12 @@ extension Asking {
 
   /// The changes of a transaction that concern what is claimed.
   private func changes(
-    of transaction: Transaction, _ claim: Claim, _ version: StoreVersion
+    of transaction: Transaction, _ claim: Claim, _ store: OpenedStore
   ) throws -> [ShownChange] {
-    let newest = version.snapshot.reader
+    let newest = store.version.snapshot.reader
     let showing = ChangeShowing(
-      values: ValueShowing(cut: try cut(), newest.largeValues), newest: newest)
-    let states = NamingStates(version, movingTo: transaction.number)
+      values: values(of: store, cut: try cut(), newest.largeValues), newest: newest)
+    let states = NamingStates(store.version, movingTo: transaction.number)
     return try transaction.changes.lazy.filter(claim.concerns).prefix(20).map { change in
       try showing.shown(change) { () throws(AnnalsError) in
         try states.reader(at: transaction.number)

@@ -19,14 +19,14 @@ extension Asking {
     let rows = try query.rows(offset: offset, limit: limit, counts.total)
     try cancellation.check()
     let reader = query.snapshot.reader
-    let values = ValueShowing(cut: try cut(), reader.largeValues)
+    let values = self.values(of: store, cut: try cut(), reader.largeValues)
     var shown = try rows.map { row in
       let object = ObjectReference(entity: query.entity.number, row: row)
       return TableDocument.Row(
         object: try ShownObject(object, in: reader, labelled: true), values: [])
     }
     for path in columns.paths {
-      let cells = try reader.values(of: rows, of: query.entity.number, at: path)
+      let cells = try cells(at: path, of: rows, query)
       for (index, value) in cells.enumerated() {
         shown[index].values.append(
           try values.shown(value) { () throws(AnnalsError) in reader })
@@ -49,6 +49,20 @@ extension Asking {
       )
       .option("offset", offset > 0 ? "\(offset)" : nil).option("limit", "\(limit)")
       .option("format", "table").text)
+  }
+
+  /// The values of a column. One that is stored is as it was stored: a query takes a reference to
+  /// an object that is gone for none.
+  private func cells(
+    at path: PropertyPath, of rows: ContiguousArray<Int64>, _ query: QueryAsking
+  ) throws -> [Value] {
+    let (entity, reader) = (query.entity, query.snapshot.reader)
+    let relationship = path.names.count == 1 ? entity.relationship(named: path.names[0]) : nil
+    let property = entity.readableProperties.first { $0.number == relationship?.number }
+    guard let property else { return try reader.values(of: rows, of: entity.number, at: path) }
+    return try rows.map {
+      try reader.stored(property, of: ObjectReference(entity: entity.number, row: $0))
+    }
   }
 
   /// How a query is executed, and how many objects it finds.

@@ -13,17 +13,14 @@ extension Asking {
     let lower = min(max(try parameters.number("after") ?? base, base), upper)
     let condition = try LogFilter(parameters, store).condition.counting { store.now }
     let history = History(version: version, after: lower, through: upper, condition: condition)
-    let text = parameters["text"]?.lowercased()
     let time = WorkTime(patience)
-    var walk = try HistoryWalk(history.reversed(), changes: .max)
+    var walk = try HistoryWalk(
+      history.reversed(), changes: .max, mentioning: parameters["text"])
     var tally = Tally()
     var passed = 0
     var reached: Int64?
     while reached == nil, let digest = try walk.nextRead() {
-      let message = digest.transaction.message?.lowercased()
-      if digest.isSelected, text.map({ message?.contains($0) == true }) ?? true {
-        tally.add(digest)
-      }
+      if digest.isSelected { tally.add(digest) }
       passed += 1
       if passed.isMultiple(of: 64) {
         try cancellation.check()

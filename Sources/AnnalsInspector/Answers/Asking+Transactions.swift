@@ -18,17 +18,14 @@ extension Asking {
     condition = try condition.counting { store.now }
     let history = History(
       version: version, after: min(lower, upper), through: upper, condition: condition)
-    var search = HistoryPage.Search(
+    let search = HistoryPage.Search(
       history: isForward ? history : history.reversed(), limit: limit,
-      changes: Asking.changesOfEach)
-    if let text = parameters["text"]?.lowercased() {
-      search.isWanted = { $0.message?.lowercased().contains(text) == true }
-    }
+      changes: Asking.changesOfEach, mention: parameters["text"])
     let page = try HistoryPage(search, for: WorkTime(patience), cancellation)
     let entries = isForward ? page.entries.reversed() : page.entries
     let newest = version.snapshot.reader
     let showing = TransactionShowing(
-      ChangeShowing(values: ValueShowing(cut: try cut(), newest.largeValues), newest: newest))
+      ChangeShowing(values: values(of: store, cut: try cut(), newest.largeValues), newest: newest))
     let states = NamingStates(
       version, movingTo: entries.last?.number ?? version.token.number)
     let shown = try entries.map { digest in
@@ -50,7 +47,7 @@ extension Asking {
   /// As many changes of a transaction are in a list of transactions.
   private static let changesOfEach = 5
 
-  /// The command that lists what the filter selects; it has no words for those of the message.
+  /// The command that lists what the filter selects.
   var filterCommand: CommandWords {
     var words = command("log")
     for name in ["author", "context", "entity", "property", "object", "type"] {
@@ -60,6 +57,7 @@ extension Asking {
     func date(_ name: String, _ month: String) -> String? {
       parameters[name].map { $0.utf8.count == 4 && Int($0) != nil ? $0 + month : $0 }
     }
+    words = words.option("message", parameters["text"])
     return words.option("since", date("since", "-01")).option("until", date("until", "-12"))
   }
 
@@ -75,7 +73,7 @@ extension Asking {
     let cut = try cut(2_000)
     let newest = version.snapshot.reader
     let showing = TransactionShowing(
-      ChangeShowing(values: ValueShowing(cut: cut, newest.largeValues), newest: newest))
+      ChangeShowing(values: values(of: store, cut: cut, newest.largeValues), newest: newest))
     let states = NamingStates(version, movingTo: number)
     let history = History(
       version: version, after: number - 1, through: number, condition: .always)

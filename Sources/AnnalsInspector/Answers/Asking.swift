@@ -8,6 +8,8 @@ package struct Asking {
   package let cancellation: Cancellation
   /// How long a part of an answer that comes in parts may take.
   package var patience = Duration.milliseconds(800)
+  /// What faults write before the name of an option: `--` on a command line.
+  package var prefix = ""
 
   package init(
     _ file: InspectedFile, _ parameters: RequestParameters,
@@ -32,6 +34,13 @@ package struct Asking {
   /// At how many characters texts are cut.
   func cut(_ standard: Int = ValueShowing.usualCut) throws -> Int {
     try parameters.count("cut", default: standard, within: 1...ValueShowing.longestCut)
+  }
+
+  /// Shows values of the store, for a page.
+  func values(
+    of store: OpenedStore, cut: Int, _ largeValues: any LargeValueSource
+  ) -> ValueShowing {
+    ValueShowing(.page(cut: cut), largeValues, departed: DepartedNames(in: store.version))
   }
 
   func limit(_ standard: Int = 100, most: Int = Asking.mostListed) throws -> Int {
@@ -80,25 +89,11 @@ package struct Asking {
       return try ShownObject(object, in: snapshot.reader, labelled: true)
     }
     var shown = try ShownObject(object, in: store.version.snapshot.reader, labelled: true)
-    if shown.name == shown.id, let name = try store.lastName(of: object) {
-      shown = ShownObject(name, label: shown.label, exists: false)
+    if shown.name == shown.id, let change = try store.version.lastChange(toExistenceOf: object) {
+      let last = DepartedNames.Departed(change)
+      shown = ShownObject(last.name, label: shown.label ?? last.label, exists: false)
     }
     shown.exists = false
     return shown
-  }
-}
-
-extension OpenedStore {
-  /// The name of an object at its end, or where it begins; nil if the history has neither.
-  func lastName(of object: ObjectReference) throws -> ObjectName? {
-    let history = try store.history(where: .touches(object.id(in: store))).reversed()
-    var cursor = try history.makeCursor()
-    while let transaction = try cursor.next() {
-      for change in transaction.changes
-      where ObjectReference(change.objectID) == object && change.kind != .update {
-        return try change.objectName { () throws(AnnalsError) in version.snapshot.reader }
-      }
-    }
-    return nil
   }
 }

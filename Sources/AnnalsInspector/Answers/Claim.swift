@@ -32,11 +32,11 @@ struct Claim {
     } else {
       entity = try asking.parameters.required("entity")
       number = try snapshot.entity(named: entity).number
-      if let text = asking.parameters["count"] { try read(text) }
+      if let text = asking.parameters["count"] { try read(text, of: asking.prefix + "count") }
     }
     if let condition, let found = snapshot.schema.entity(numbered: number) {
       let read = try OptionTexts(over: found, in: snapshot)
-        .condition(condition, of: "where", zone: store.zone, now: store.now)
+        .condition(condition, of: asking.prefix + "where", zone: store.zone, now: store.now)
       let numbers = read.dependencies.map { dependency in
         dependency.path.names.count == 1
           ? dependency.path.names.first.flatMap { found.attribute(named: $0)?.number } : nil
@@ -45,11 +45,12 @@ struct Claim {
     }
   }
 
-  private mutating func read(_ text: String) throws {
+  private mutating func read(_ text: String, of option: String) throws {
     let text = text.filter { $0 != " " }
     let word = Claim.comparisons.first { text.hasPrefix($0) } ?? ""
     guard let count = Int(text.dropFirst(word.count)) else {
-      throw RequestFault("count is >=100, ==0 or <5, not `\(text)`", .usage, parameter: "count")
+      throw RequestFault(
+        "\(option) is >=100, ==0 or <5, not `\(text)`", .usage, parameter: "count")
     }
     comparison = (word.isEmpty ? ">=" : word, count)
   }

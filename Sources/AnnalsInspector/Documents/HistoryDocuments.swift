@@ -94,6 +94,9 @@ package struct DifferenceDocument: Codable, Sendable {
     package var inserts = 0
     package var updates = 0
     package var deletes = 0
+    /// How many were deleted while another object was inserted under the same key; missing for
+    /// none.
+    package var replaces: Int?
   }
 
   package var from: ShownMoment
@@ -124,6 +127,8 @@ package struct SinceDocument: Codable, Sendable {
   /// Whether it stayed so since then, or was so all the time; otherwise that is not known.
   package var isExact: Bool
   package var note: String
+  /// Other objects that had the key before, by number; missing if none is known.
+  package var earlier: [String]?
   package var command: String
 }
 

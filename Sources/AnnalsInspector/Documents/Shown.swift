@@ -53,6 +53,8 @@ package struct ShownLoss: Codable, Sendable, Hashable {
 
 /// A change of one object.
 package struct ShownChange: Codable, Sendable, Hashable {
+  /// `insert`, `update` or `delete`; in a difference also `replace`, of an object that was deleted
+  /// while another one was inserted under the same key.
   package var kind: String
   package var object: ShownObject
   package var label: String?
@@ -67,8 +69,9 @@ package struct ShownDifference: Codable, Sendable, Hashable {
   package var before: ShownValue?
   package var after: ShownValue?
   /// Of two texts that are shown from where they begin to differ: how many bytes both lack in
-  /// front, and whether what they lack behind is the same.
+  /// front, the line of the later one, from 1, and whether what they lack behind is the same.
   package var start: Int?
+  package var line: Int?
   package var isWhole: Bool?
   /// The places behind at which they differ, too, and how many more there are.
   package var places: [ShownPlace]?
@@ -88,6 +91,16 @@ package struct ShownPlace: Codable, Sendable, Hashable {
   package var after: String
   /// Whether all that differs there is shown.
   package var isWhole: Bool
+}
+
+extension ShownDifference {
+  /// The places at which two long texts differ, the first included; empty for other values.
+  package var allPlaces: [ShownPlace] {
+    guard let line else { return [] }
+    let first = ShownPlace(
+      line: line, before: before?.text ?? "", after: after?.text ?? "", isWhole: isWhole ?? true)
+    return [first] + (places ?? [])
+  }
 }
 
 /// What an update did to a list of objects.

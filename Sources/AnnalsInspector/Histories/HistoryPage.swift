@@ -19,16 +19,17 @@ struct HistoryPage {
     var limit: Int
     /// As many changes are kept of each transaction.
     var changes: Int
-    /// Which transactions are wanted, beside the history's own condition; nil for all.
-    var isWanted: ((Transaction) -> Bool)?
+    /// A text that their messages contain, whatever the case; nil for all.
+    var mention: String?
   }
 
   init(_ search: Search, for time: WorkTime, _ cancellation: Cancellation) throws {
-    var walk = try HistoryWalk(search.history, changes: search.changes)
+    var walk = try HistoryWalk(
+      search.history, changes: search.changes, mentioning: search.mention)
     var passed = 0
     while let digest = try walk.nextRead() {
       reached = digest.number
-      if digest.isSelected, search.isWanted?(digest.transaction) ?? true { entries.append(digest) }
+      if digest.isSelected { entries.append(digest) }
       hasMore = walk.hasMore
       if entries.count == search.limit { return }
       passed += 1

@@ -28,24 +28,28 @@ package struct HistoryWalk {
   /// The states just after the transactions.
   package let states: NamingStates
   private let most: Int
+  /// Only transactions whose messages contain this, whatever the case, are selected; nil for all.
+  private let mention: String?
 
   /// Walks a history; a digest has at most so many changes.
-  package init(_ history: History, changes most: Int) throws {
+  package init(_ history: History, changes most: Int, mentioning text: String? = nil) throws {
     isReversed = history.isReversed
     self.most = most
+    mention = text?.lowercased()
     states = NamingStates(
       history.version, movingTo: isReversed ? history.after : history.through, isExact: true)
     cursor = try PartCursor(history)
   }
 
-  /// Walks the transactions after one, through another, that a condition selects.
+  /// Walks the transactions after one, through another, that a condition selects and whose messages
+  /// contain a text.
   package init(
     _ store: Store, after: Int64, through: Int64, condition: HistoryCondition, isReversed: Bool,
-    changes most: Int = .max
+    changes most: Int = .max, mentioning text: String? = nil
   ) throws {
     let forward = History(
       version: store.version, after: after, through: through, condition: condition)
-    try self.init(isReversed ? forward.reversed() : forward, changes: most)
+    try self.init(isReversed ? forward.reversed() : forward, changes: most, mentioning: text)
   }
 
   /// Whether there may be more.
@@ -61,6 +65,17 @@ package struct HistoryWalk {
 
   /// The next transaction that is read, whether it is selected or not; nil after the last.
   mutating func nextRead() throws -> TransactionDigest? {
+    guard var digest = try readDigest() else { return nil }
+    digest.isSelected = digest.isSelected && mentions(digest.transaction)
+    return digest
+  }
+
+  private func mentions(_ transaction: Transaction) -> Bool {
+    guard let mention else { return true }
+    return transaction.message?.lowercased().contains(mention) == true
+  }
+
+  private mutating func readDigest() throws -> TransactionDigest? {
     guard let first = try nextPart() else { return nil }
     var digest = TransactionDigest(transaction: first.transaction)
     var part = first
@@ -105,7 +120,7 @@ package struct HistoryWalk {
         parts.append(next)
       }
       if isReversed { parts.reverse() }
-      guard parts.contains(where: \.isSelected) else { continue }
+      guard parts.contains(where: \.isSelected), mentions(parts[0].transaction) else { continue }
       let changes = parts.flatMap { part in
         part.selectedChanges.map { Change(page: part.page, transaction: part.index, index: $0) }
       }

@@ -30,6 +30,16 @@ package final class InspectedFile: Sendable {
     self.zone = zone
   }
 
+  /// A file whose store is open already.
+  package convenience init(
+    _ store: OpenedStore, shownPath: String, environment: StoreEnvironment
+  ) {
+    self.init(
+      name: shownPath, path: store.path, shownPath: shownPath, environment: environment,
+      zone: store.zone)
+    current.withLock { $0 = store }
+  }
+
   /// The store, opened if it is not; anew if its file was replaced, or was damaged and may be whole
   /// again. Throws as opening a store does.
   package func opened() throws(AnnalsError) -> OpenedStore {

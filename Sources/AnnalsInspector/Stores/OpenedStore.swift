@@ -20,10 +20,18 @@ package final class OpenedStore: Sendable {
   let sketch = HistorySketch()
 
   /// Opens the store at the path. Throws as `Store.init(path:)` does.
-  package init(
+  package convenience init(
     path: String, environment: StoreEnvironment = .system, zone: LocalZone = .current
   ) throws(AnnalsError) {
-    store = try Store(path: path, options: .readOnly, environment: environment)
+    let store = try Store(path: path, options: .readOnly, environment: environment)
+    try self.init(store, path: path, environment: environment, zone: zone)
+  }
+
+  /// Takes over a store that was opened from the path.
+  package init(
+    _ store: Store, path: String, environment: StoreEnvironment, zone: LocalZone
+  ) throws(AnnalsError) {
+    self.store = store
     self.path = path
     self.zone = zone
     clock = environment.clock

@@ -23,6 +23,38 @@ package struct ChangeShowing {
   package func shown(
     _ change: Change, _ state: () throws(AnnalsError) -> StateReader
   ) throws -> ShownChange {
+    values.departed.begin(change)
+    return try shown(change, naming: state)
+  }
+
+  /// Shows a difference, with the names of the state that has the object. Of one that was deleted
+  /// while another was inserted under the same key, the properties in which the two differ.
+  package func shown(_ difference: ObjectDifference) throws -> ShownChange {
+    let (change, old, new) = (difference.change, difference.old, difference.new)
+    values.departed.begin(change, after: old)
+    guard let successor = difference.successor else {
+      let state = change.kind == .delete ? old : new
+      return try shown(change, naming: { () throws(AnnalsError) in state })
+    }
+    var result = try shown(successor, naming: { () throws(AnnalsError) in new })
+    let (before, after) = (change.properties, successor.properties)
+    result.kind = "replace"
+    let numbers = before.map(\.number) + after.map(\.number).filter { before.first(of: $0) == nil }
+    result.properties = try numbers.compactMap { number in
+      let (first, last) = (before.first(of: number), after.first(of: number))
+      let pair = (first?.before ?? .null, last?.after ?? .null)
+      guard pair.0 != pair.1, let name = (last ?? first)?.name else { return nil }
+      return try values.shown(name, (pair.0, old), (pair.1, new))
+    }
+    let more = result.properties.count - values.limits.properties
+    result.properties = Array(result.properties.prefix(values.limits.properties))
+    result.more = more > 0 ? more : nil
+    return result
+  }
+
+  private func shown(
+    _ change: Change, naming state: () throws(AnnalsError) -> StateReader
+  ) throws -> ShownChange {
     let (kind, limits) = (change.kind, values.limits)
     let name = try change.objectName(state)
     var shown = ShownChange(
@@ -84,11 +116,10 @@ package struct ChangeShowing {
 
   private func shown(_ edits: RelationshipEdits, _ state: StateReader) throws -> ShownEdits {
     let parts = edits.parts
-    let (most, cut) = (values.limits.edits, values.limits.name)
+    let most = values.limits.edits
     func list(_ edits: [RelationshipEdits.Edit]) throws -> [ShownEdits.Edit] {
       try edits.prefix(most).map {
-        let object = try ShownObject($0.object, in: state, cut: cut)
-        return ShownEdits.Edit(position: $0.position, object: object)
+        ShownEdits.Edit(position: $0.position, object: try values.shown($0.object, state))
       }
     }
     let more = [parts.removed.count, parts.inserted.count, parts.moved.count]
@@ -96,8 +127,7 @@ package struct ChangeShowing {
     return ShownEdits(
       removed: try list(parts.removed), inserted: try list(parts.inserted),
       moved: try parts.moved.prefix(most).map {
-        let object = try ShownObject($0.object, in: state, cut: cut)
-        return ShownEdits.Move(from: $0.from, to: $0.to, object: object)
+        ShownEdits.Move(from: $0.from, to: $0.to, object: try values.shown($0.object, state))
       },
       more: more)
   }

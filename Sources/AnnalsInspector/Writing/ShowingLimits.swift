@@ -2,6 +2,9 @@
 package struct ShowingLimits: Sendable {
   /// So many characters (Unicode scalars) of a text.
   package var text = 200
+  /// Of texts of which one is longer than this, in bytes, an update shows about as much of where
+  /// they differ.
+  package var compared = 200
   /// So many characters of an object's name.
   package var name = 400
   /// Whether objects that values refer to have labels.
@@ -28,16 +31,17 @@ package struct ShowingLimits: Sendable {
   /// The limits of a page, whose texts are cut.
   package static func page(cut: Int) -> ShowingLimits {
     var limits = ShowingLimits()
-    limits.text = cut
+    (limits.text, limits.compared) = (cut, cut)
     // A character has at most four bytes.
     limits.large = UInt64(cut) * 4
     return limits
   }
 
-  /// All there is, but so many bytes of each large text: for whoever prints one thing after the
-  /// other and keeps none.
-  package static func whole(large: UInt64 = 0) -> ShowingLimits {
+  /// All there is, but so many bytes of each large text, and of updates of longer texts than
+  /// `compared` where they differ: for whoever prints one thing after the other and keeps none.
+  package static func whole(large: UInt64 = 0, compared: Int = .max) -> ShowingLimits {
     var limits = ShowingLimits()
+    limits.compared = compared
     (limits.text, limits.name, limits.room) = (.max, .max, .max)
     (limits.properties, limits.listed, limits.hasLabels) = (.max, .max, false)
     (limits.large, limits.allLarge) = (large, .max)

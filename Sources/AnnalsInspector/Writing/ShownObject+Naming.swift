@@ -32,13 +32,6 @@ extension ShownObject {
   }
 }
 
-extension StateReader {
-  /// Whether the object exists in this state.
-  func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { try state.contains(object.entity, object.row) }
-  }
-}
-
 extension Value {
   /// The value as a label; nil for one that shows nothing, and for one that was not read.
   var shortLabel: String? {

@@ -7,6 +7,7 @@ import AnnalsModel
 /// once many long ones were shown, so that no document is longer than some megabytes.
 package final class ValueShowing {
   let limits: ShowingLimits
+  let departed: DepartedNames
   private let largeValues: any LargeValueSource
   /// How many bytes of large values may still be read.
   private var budget: UInt64
@@ -16,16 +17,14 @@ package final class ValueShowing {
   static let longestCut = 20_000
   static let usualCut = 200
 
-  package init(_ limits: ShowingLimits, _ largeValues: any LargeValueSource) {
+  package init(
+    _ limits: ShowingLimits, _ largeValues: any LargeValueSource,
+    departed: DepartedNames = DepartedNames()
+  ) {
     self.limits = limits
     self.largeValues = largeValues
+    self.departed = departed
     (budget, room) = (limits.allLarge, limits.room)
-  }
-
-  package convenience init(
-    cut: Int = ValueShowing.usualCut, _ largeValues: any LargeValueSource
-  ) {
-    self.init(.page(cut: cut), largeValues)
   }
 
   /// Shows a value, with the names and labels that objects have in the state.
@@ -65,15 +64,32 @@ package final class ValueShowing {
     return ShownValue(kind, shown, length: Int64(count), isCut: isCut)
   }
 
+  /// Shows a property that has one value in one state and another one in another; nil for a state
+  /// that does not have the object.
+  func shown(
+    _ property: String, _ before: (value: Value, state: StateReader)?,
+    _ after: (value: Value, state: StateReader)?
+  ) throws -> ShownDifference {
+    var shown = ShownDifference(property: property)
+    if let before, let after, try show(before.value, after.value, in: &shown) { return shown }
+    shown.before = try before.map { side in
+      try self.shown(side.value) { () throws(AnnalsError) in side.state }
+    }
+    shown.after = try after.map { side in
+      try self.shown(side.value) { () throws(AnnalsError) in side.state }
+    }
+    return shown
+  }
+
   /// Shows what differs between two texts of which one would be cut. Returns false, with nothing
   /// shown, for other values, and for texts too long to be compared.
   func show(
     _ before: Value, _ after: Value, in difference: inout ShownDifference
   ) throws -> Bool {
-    guard limits.text < ShowingLimits.comparedTexts, room > 0,
-      max(before.textLength, after.textLength) > limits.text,
+    guard limits.compared < ShowingLimits.comparedTexts, room > 0,
+      max(before.textLength, after.textLength) > limits.compared,
       let old = try whole(before), let new = try whole(after),
-      let found = TextPlaces(old, new, cut: limits.text), let window = found.windows.first
+      let found = TextPlaces(old, new, cut: limits.compared), let window = found.windows.first
     else { return false }
     func shown(_ value: Value, _ text: String) -> ShownValue {
       room -= text.utf8.count
@@ -83,6 +99,7 @@ package final class ValueShowing {
     difference.before = shown(before, window.before)
     difference.after = shown(after, window.after)
     (difference.start, difference.isWhole) = (found.start + window.start, window.isWhole)
+    difference.line = found.lines.first
     if found.windows.count > 1 {
       difference.places = zip(found.windows, found.lines).dropFirst().map { window, line in
         room -= window.before.utf8.count + window.after.utf8.count
@@ -107,8 +124,19 @@ package final class ValueShowing {
     }
   }
 
-  private func shown(_ target: ObjectReference, _ state: StateReader) throws -> ShownObject {
-    try ShownObject(target, in: state, labelled: limits.hasLabels, cut: limits.name)
+  /// Shows an object as it is named in the state; one that is not there, as it was named before.
+  func shown(_ target: ObjectReference, _ state: StateReader) throws -> ShownObject {
+    let shown = try ShownObject(target, in: state, labelled: limits.hasLabels, cut: limits.name)
+    if shown.exists { return shown }
+    if let earlier = departed.earlier, try earlier.exists(target) {
+      var former = try ShownObject(
+        target, in: earlier, labelled: limits.hasLabels, cut: limits.name)
+      former.exists = false
+      return former
+    }
+    guard let former = try departed.name(of: target) else { return shown }
+    return ShownObject(
+      former.name, label: limits.hasLabels ? former.label : nil, exists: false, cut: limits.name)
   }
 
   private func list(_ targets: [ObjectReference], _ state: StateReader) throws -> ShownValue {

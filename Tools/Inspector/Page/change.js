@@ -4,7 +4,13 @@ import { button, h } from "./dom.js";
 import { difference } from "./textdiff.js";
 import { count, counted, line, minutes, reference, transactionLink, value, who } from "./values.js";
 
-const signs = { insert: ["+", "inserted"], update: ["~", "updated"], delete: ["−", "deleted"] };
+const signs = {
+  insert: ["+", "inserted"],
+  update: ["~", "updated"],
+  delete: ["−", "deleted"],
+  replace: ["±", "deleted, and another inserted under the same key"],
+};
+const isChanging = ({ kind }) => kind === "update" || kind === "replace";
 
 /** The sign of a kind of change, with its word for screen readers. */
 export function sign(kind) {
@@ -53,11 +59,13 @@ export function changeElement(change, number, { withObject = true, open = true }
     h("dt", {}, each.property),
     h("dd", {}, propertyChange(change, each, number)),
   ]));
+  const same = change.kind === "replace" && change.properties.length === 0
+    && h("p", { class: "soft small" }, "Deleted and inserted anew, with the same values");
   const more = change.more > 0 && h("p", { class: "soft small" }, `${count(change.more)} more properties`);
-  if (!withObject) return h("div", { class: "change" }, list, more);
+  if (!withObject) return h("div", { class: "change" }, list, same, more);
   const title = h("div", { class: "change-title" }, sign(change.kind), reference(objectOf(change)),
     objectOf(change).label && h("span", { class: "soft cut" }, change.object.name));
-  if (open) return h("div", { class: "change" }, title, list, more);
+  if (open) return h("div", { class: "change" }, title, list, same, more);
   return h("div", { class: "change" }, title, h("details", { class: "closed-change" }, summary(change), list), more);
 }
 
@@ -68,7 +76,7 @@ function objectOf(change) {
 /** A change in few words: the properties on one line. */
 function summary(change) {
   const text = change.properties.slice(0, 8).map((each) =>
-    (change.kind === "update" ? each.property : `${each.property} ${line(each.after ?? each.before)}`)).join(" · ");
+    (isChanging(change) ? each.property : `${each.property} ${line(each.after ?? each.before)}`)).join(" · ");
   return h("summary", { class: "soft cut small" }, text);
 }
 
@@ -93,12 +101,12 @@ function edits(list) {
     list.more > 0 && h("span", { class: "soft" }, `${count(list.more)} more`));
 }
 
-/** "3 inserts, 5 updates, 1 delete" with the signs' colours. */
+/** "3 inserts, 5 updates, 1 delete, 2 replaces" with the signs' colours. */
 export function tally(entry) {
-  return [["inserts", "insert", "+"], ["updates", "update", "~"], ["deletes", "delete", "−"]]
-    .filter(([name]) => entry[name] > 0)
-    .map(([name, kind, text]) => h("span", { class: `tally sign ${kind}`, title: counted(entry[name], kind) },
-      `${text}${count(entry[name])}`));
+  return Object.entries(signs).map(([kind, [text]]) => [kind, text, entry[`${kind}s`]])
+    .filter(([, , number]) => number > 0)
+    .map(([kind, text, number]) => h("span", { class: `tally sign ${kind}`, title: counted(number, kind) },
+      `${text}${count(number)}`));
 }
 
 /** A change with the named property alone; with all of them if none is named. */
@@ -114,7 +122,7 @@ export function onlyProperty(change, name) {
  */
 export function appendChanges(place, answer, { number = null, openUpTo, next }) {
   place.append(...answer.changes.map((each) =>
-    changeElement(each, number, { open: each.kind === "update" || answer.total <= openUpTo })));
+    changeElement(each, number, { open: isChanging(each) || answer.total <= openUpTo })));
   const read = answer.offset + answer.changes.length;
   if (read >= answer.total || answer.changes.length === 0) return;
   const more = button(`${count(answer.total - read)} more`, async () => {

@@ -3,8 +3,10 @@
 import { changed, current, go } from "./address.js";
 import { debounced, h, plainButton, replace } from "./dom.js";
 import { ask } from "./server.js";
-import { at } from "./session.js";
+import { at, session } from "./session.js";
 import { count } from "./values.js";
+
+const operators = /\b(AND|OR|NOT|IN|LIKE|BETWEEN|CONTAINS|BEGINSWITH|ENDSWITH|ANY|ALL|NONE)\b/i;
 
 /** Makes the field for a condition over the entity that `entity()` names. */
 export function createCondition(entity, { commit, example = "condition", name = "Condition" } = {}) {
@@ -61,7 +63,19 @@ export function createCondition(entity, { commit, example = "condition", name = 
     input.setAttribute("aria-invalid", error ? "true" : "false");
     if (!error) return;
     replace(state);
-    replace(problem, problemElements(error, input));
+    replace(problem, problemElements(error, input), wordSearch());
+  }
+
+  /** The way from a typed word to what contains it. */
+  function wordSearch() {
+    const text = input.value.trim();
+    const { displayName } = session.overview?.entities.find(({ name }) => name === entity()) ?? {};
+    if (!displayName || !/^[\p{L}\p{N}][^=<>!(){}"`]*$/u.test(text) || operators.test(text)) return null;
+    const property = /^\w+$/.test(displayName) ? displayName : `\`${displayName}\``;
+    return h("div", {}, plainButton(`Find “${text}” in ${displayName}`, () => {
+      input.value = `${property} CONTAINS[cd] "${text}"`;
+      apply();
+    }));
   }
 
   const element = h("div", { class: "condition" },

@@ -74,9 +74,18 @@ function showFile() {
       h("strong", { class: "cut", title: overview?.path ?? name }, name),
       overview && h("span", { class: "soft nowrap" }, bytes(session.size)),
       overview && h("span", { class: "soft nowrap wide-only" }, counted(session.head - session.base, "transaction")),
+      overview && h("span", { class: "soft nowrap wide-only", title: "All times are shown in this zone" }, zone()),
       overview && liveMark(),
     ]);
   showBanner();
+}
+
+/** "UTC+02:00": the zone of the command, in which all times are shown. */
+function zone() {
+  const minutes = Math.round(Math.abs(session.zoneOffset) / 60);
+  if (minutes === 0) return "UTC";
+  const two = (number) => String(number).padStart(2, "0");
+  return `UTC${session.zoneOffset < 0 ? "−" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
 const bannerTitles = { damaged: "The file is damaged", missing: "The file is gone" };

@@ -46,6 +46,7 @@ async function show(address) {
     replace(place, element);
     shown = { name, element, view: module.create(element) };
     keys.setViewKeys(shown.view.keys ?? {});
+    frame.setCommand("");
   }
   if (!session.overview && !["bytes", "stores"].includes(name)) {
     const problem = frame.openingFailure();

@@ -19,7 +19,7 @@ const input = h("input", {
 export const momentField = h("span", { class: "moment-field" }, input, problem);
 
 async function apply() {
-  const text = input.value.trim();
+  const text = withoutSeparators(input.value.trim());
   if (!text) return;
   try {
     await steps.toMoment(text);
@@ -30,10 +30,19 @@ async function apply() {
   }
 }
 
+/** A number as the page writes it is one: 1,190. */
+function withoutSeparators(text) {
+  return /^\d{1,3}(,\d{3})+$/.test(text) ? text.replaceAll(",", "") : text;
+}
+
 function showProblem(error) {
   problem.hidden = !error;
   input.setAttribute("aria-invalid", error ? "true" : "false");
-  if (error) replace(problem, error.message.split(". ")[0], error.parameter === "at" && ": write 2019-10-22, 42, head~2 or 30d");
+  if (!error) return;
+  const text = input.value.trim();
+  const form = /^\d{4}$/.test(text) ? `: write ${text}-12 for the year`
+    : error.parameter === "at" && ": write 2019-10-22, 42, head~2 or 30d";
+  replace(problem, error.message.split(". ")[0], form);
 }
 
 export function focusMoment() {

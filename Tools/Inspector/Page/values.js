@@ -119,7 +119,7 @@ export function value(cell, where) {
     case "url":
     case "string":
       if (isEmpty(cell)) return h("span", { class: "value none", title: "an empty text" }, emptyText);
-      return cell.isCut ? cutText(cell, where) : h("span", { class: "value text" }, cell.text);
+      return cell.isCut ? cutText(cell, where) : h("span", { class: textClass(cell.text) }, cell.text);
     case "date":
       return h("span", { class: "value", title: cell.text }, minutes(cell.text));
     default:
@@ -135,6 +135,13 @@ function list(cell) {
     more > 0 ? h("span", { class: "soft" }, `, and ${count(more)} more`) : null);
 }
 
+/** A text in which many lines are indented, or have columns, is shown as it was laid out. */
+function textClass(text) {
+  const lines = text.slice(0, 20_000).split("\n").filter((each) => each.trim());
+  const laidOut = lines.filter((each) => /^( {2}|\t)|\S( {3,}|\t)\S/.test(each));
+  return lines.length > 2 && laidOut.length * 5 >= lines.length ? "value text mono" : "value text";
+}
+
 /** JSON with a member a line; as it is if it cannot be read. */
 export function indented(text) {
   try {
@@ -145,7 +152,7 @@ export function indented(text) {
 }
 
 function cutText(cell, where) {
-  const body = h("span", { class: "value text" }, cell.text, h("span", { class: "soft" }, "… "));
+  const body = h("span", { class: textClass(cell.text) }, cell.text, h("span", { class: "soft" }, "… "));
   if (!where) return body;
   const button = h("button", {
     type: "button", class: "plain small",
@@ -153,7 +160,7 @@ function cutText(cell, where) {
       button.disabled = true;
       try {
         const text = await askText(where);
-        const whole = h("span", { class: "value text whole", tabindex: "0" }, text);
+        const whole = h("span", { class: `${textClass(text)} whole`, tabindex: "0" }, text);
         setStyle(whole, { "max-height": "60vh" });
         body.replaceWith(whole);
         whole.focus();

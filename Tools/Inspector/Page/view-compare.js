@@ -106,8 +106,8 @@ async function goBack(days) {
 /** The entities that differ, and all of them together. */
 function entityLinks(entities) {
   const { entity: chosen = null } = current().query;
-  const all = { inserts: 0, updates: 0, deletes: 0 };
-  for (const each of entities) for (const name of Object.keys(all)) all[name] += each[name];
+  const all = { inserts: 0, updates: 0, deletes: 0, replaces: 0 };
+  for (const each of entities) for (const name of Object.keys(all)) all[name] += each[name] ?? 0;
   const row = (entity, counts) => h("a", {
     href: changed({ entity }), "aria-current": chosen === entity ? "true" : null,
   }, h("span", { class: "cut" }, entity ?? "All"), h("span", { class: "nowrap" }, tally(counts)));

@@ -134,10 +134,12 @@ async function knownOf({ object }, signal) {
 }
 
 function answerElements(answer, words) {
-  const { became, changes, from, to, note } = answer;
+  const { became, changes, from, to, note, earlier } = answer;
   return [
     h("div", { class: "since-answer" },
-      h("div", {}, h("p", { class: "since-words" }, words), note && h("p", { class: "soft" }, note)),
+      h("div", {}, h("p", { class: "since-words" }, words), note && h("p", { class: "soft" }, note),
+        earlier && h("p", { class: "soft" }, "The key was another object's before: ", earlier.map((object, place) =>
+          [place ? ", " : "", h("a", { href: changed({ object }) }, object)]))),
       became && h("div", { class: "since-became" }, headerLine(became), h("p", {},
         button("Show this moment", () => showMoment(became))))),
     ofThePast(to),

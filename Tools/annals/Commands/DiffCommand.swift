@@ -7,12 +7,23 @@ struct DiffCommand: FileCommand {
   static let isPaged = true
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Prints the net difference between two states.",
-    discussion: Vocabulary.token)
+    discussion: """
+      + is an object that was inserted, - one that was deleted, ~ one that changed, and ± one that \
+      was deleted while another was inserted under the same key: the properties in which the two \
+      differ. In JSON Lines these are a delete and an insert.
+
+      \(Vocabulary.token)
+      """)
   static let beginningAtBase: String? = "base"
 
   @Argument(help: "The store.", completion: .file()) var file: String
   @Argument(help: "The first state, a TOKEN; or A..B.") var first: String
   @Argument(help: "The second state; head if left out.") var second: String?
+  @Option(
+    parsing: .unconditionalSingleValue, help: "Only objects of this entity; may be repeated.")
+  var entity: [String] = []
+  @Option(parsing: .unconditionalSingleValue, help: "Only this OBJECT; may be repeated.")
+  var object: [String] = []
   @Flag(name: .customLong("exit-code"), help: "Exit with 1 if the states differ.")
   var tellsByExitCode = false
   @Option(parsing: .unconditional, help: "text or jsonl.") var format = LineFormat.text
@@ -31,31 +42,52 @@ struct DiffCommand: FileCommand {
     let showing = DiffCommand.showing(of: store)
     var json = JSONWriter()
     var isSame = true
-    try store.version.forEachNamedDifference(from: start, to: end) { change, state in
+    let filter = try filter(store)
+    try store.version.forEachDifference(from: start, to: end, of: filter) { difference in
       isSame = false
       switch format {
       case .text:
-        let shown = try showing.shown(change) { () throws(AnnalsError) in state }
+        let shown = try showing.shown(difference)
         try text.write(shown, indent: "")
         try text.writeProperties(of: shown, indent: "    ")
       case .jsonl:
-        try json.change(change, explicitRow: false, includesBefore: true) {
-          () throws(AnnalsError) in
-          state
-        } flush: {
-          try console.output.write($0.bytes)
-          $0.removeBytes()
+        for change in [difference.change, difference.successor].compactMap(\.self) {
+          try DiffCommand.write(change, of: difference, &json, console)
         }
-        json.endLine()
-        try console.output.write(json.bytes)
-        json.removeAll()
       }
     }
     return tellsByExitCode && !isSame ? .foundProblems : .done
   }
 
+  /// Which objects are wanted.
+  private func filter(_ store: Store) throws -> (ObjectReference) -> Bool {
+    for name in entity where !store.version.glossary().knowsEntity(name) {
+      throw CommandFailure(unknownEntity: name, store)
+    }
+    let schemas = store.version.glossary().schemas
+    let entities = Set(entity.flatMap { schemas.entities(everNamed: $0) })
+    let objects = Set(try object.flatMap { try ObjectArgument($0).findAll(inHistoryOf: store) })
+    return { [entity, object] in
+      (entity.isEmpty || entities.contains($0.entity)) && (object.isEmpty || objects.contains($0))
+    }
+  }
+
+  private static func write(
+    _ change: Change, of difference: ObjectDifference, _ json: inout JSONWriter, _ console: Console
+  ) throws {
+    try json.change(change, explicitRow: false, includesBefore: true) { () throws(AnnalsError) in
+      change.kind == .delete ? difference.old : difference.new
+    } flush: {
+      try console.output.write($0.bytes)
+      $0.removeBytes()
+    }
+    json.endLine()
+    try console.output.write(json.bytes)
+    json.removeAll()
+  }
+
   /// What the text shows of changes.
   static func showing(of store: Store) -> ChangeShowing {
-    ChangeShowing(values: ValueShowing(.whole(), store.version))
+    ChangeShowing(values: ValueShowing(.whole(compared: 200), store.version))
   }
 }

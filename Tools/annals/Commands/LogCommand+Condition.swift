@@ -25,7 +25,7 @@ extension LogCommand {
     try add(author.map { HistoryCondition(.author($0)) }, to: &condition)
     try add(context.map { HistoryCondition(.context($0)) }, to: &condition)
     for name in entity where !store.version.glossary().knowsEntity(name) {
-      throw unknown(entity: name, store)
+      throw CommandFailure(unknownEntity: name, store)
     }
     let glossary = store.version.glossary()
     for name in property {
@@ -88,12 +88,15 @@ extension LogCommand {
       "\(list) has no property \(name), nor had one"
         + (near.isEmpty ? "; annals schema FILE lists them" : near))
   }
+}
 
-  private func unknown(entity name: String, _ store: Store) -> CommandFailure {
+extension CommandFailure {
+  /// No entity has or had this name.
+  init(unknownEntity name: String, _ store: Store) {
     let names = store.schema.liveEntities.map(\.name)
     let near = NearName.hint(name, among: names)
     let known = names.isEmpty ? "it is empty" : "it has " + names.joined(separator: ", ")
-    return CommandFailure("the store has no entity \(name)\(near.isEmpty ? "; \(known)" : near)")
+    self.init("the store has no entity \(name)\(near.isEmpty ? "; \(known)" : near)")
   }
 }
 

@@ -33,6 +33,8 @@ struct LogCommand: FileCommand {
   @Option(
     parsing: .unconditionalSingleValue, help: "Only changes of this type: insert, update, delete.")
   var type: [ChangeKind] = []
+  @Option(parsing: .unconditional, help: "Only those whose message contains this, in any case.")
+  var message: String?
   @Option(name: [.customShort("n"), .long], parsing: .unconditional, help: "At most this many.")
   var limit: Int?
   @Flag(help: "Oldest first.") var reverse = false
@@ -74,7 +76,7 @@ struct LogCommand: FileCommand {
     guard lower < upper else { return .done }
     var walk = try HistoryWalk(
       store, after: lower, through: upper, condition: condition, isReversed: !reverse,
-      changes: oneline ? 1 : LogCommand.changesIfWhole)
+      changes: oneline ? 1 : LogCommand.changesIfWhole, mentioning: message)
     switch format {
     case .text:
       let text = TransactionText(console)

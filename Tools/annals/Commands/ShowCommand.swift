@@ -48,7 +48,7 @@ struct ShowCommand: FileCommand {
     if format == .jsonl { return try LogCommand.writeLines(&walk, limit: 1, console) }
     let text = TransactionText(console, limit: 1000)
     let showing = TransactionShowing(
-      ChangeShowing(values: ValueShowing(.whole(), store.version)))
+      ChangeShowing(values: ValueShowing(.whole(compared: 1000), store.version)))
     let history = History(
       version: store.version, after: number - 1, through: number, condition: .always)
     var cursor = try PartCursor(history)
@@ -80,7 +80,7 @@ struct ShowCommand: FileCommand {
       try console.output.line("\(ValueText.plain(argument.text)) was deleted")
     }
     let showing = TransactionShowing(
-      ChangeShowing(values: ValueShowing(.whole(), store.version)))
+      ChangeShowing(values: ValueShowing(.whole(compared: 1000), store.version)))
     while let (transaction, changes) = try walk.nextTransaction() {
       try console.output.line()
       try text.writeHead(showing.header(transaction, changes: changes.count))

@@ -87,7 +87,7 @@ struct TransactionText {
   /// `    ~ Event/17  title: "Trip" → "Trip to Kyoto"`.
   func write(_ change: ShownChange, indent: String = "    ") throws {
     var line = "\(indent)\(change.mark) \(ValueText.plain(change.object.name))"
-    if change.kind == "update" {
+    if change.kind == "update" || change.kind == "replace" {
       let parts = change.properties.map(text)
       if !parts.isEmpty { line += "  " + parts.joined(separator: ", ") }
     } else if let display = change.properties.first(where: { $0.isDisplay == true }),
@@ -95,12 +95,34 @@ struct TransactionText {
     {
       line += "  " + values.text(value)
     }
+    if change.kind == "replace", change.properties.isEmpty { line += "  with the same values" }
     try output.line(cut(line), change.style)
+    try writePlaces(of: change, indent: indent + "    ")
+  }
+
+  /// A line for each place at which long texts differ.
+  private func writePlaces(of change: ShownChange, indent: String) throws {
+    for difference in change.properties {
+      let name = ValueText.plain(difference.property)
+      for place in difference.allPlaces {
+        let texts = [place.before, place.after].map {
+          "\"" + ValueText.plain($0, quoting: true) + "\""
+        }
+        let rest = place.isWhole ? "" : " …"
+        try output.line(
+          cut(
+            "\(indent)\(name), line \(Numerals.grouped(place.line)): "
+              + "\(texts[0]) → \(texts[1])\(rest)"))
+      }
+      if let more = difference.morePlaces {
+        try output.line("\(indent)\(name): … \(Numerals.counted(Int64(more), "more place"))")
+      }
+    }
   }
 
   /// Every property of an inserted or deleted object except its key, one per line.
   func writeProperties(of change: ShownChange, indent: String = "        ") throws {
-    guard change.kind != "update" else { return }
+    guard change.kind == "insert" || change.kind == "delete" else { return }
     for difference in change.properties where difference.isKey != true {
       guard let value = difference.only else { continue }
       try output.line("\(indent)\(ValueText.plain(difference.property)): \(values.text(value))")
@@ -111,6 +133,9 @@ struct TransactionText {
     let name = ValueText.plain(difference.property)
     if let edits = difference.edits { return "\(name): " + ValueText.plain(text(edits)) }
     let (before, after) = (difference.before, difference.after)
+    if difference.line != nil, let old = before?.length, let new = after?.length {
+      return "\(name): \(Numerals.grouped(old)) → \(Numerals.counted(new, "byte"))"
+    }
     return "\(name): \(before.map(values.text) ?? "") → \(after.map(values.text) ?? "")"
   }
 
@@ -141,6 +166,7 @@ extension ShownChange {
     switch kind {
     case "insert": "+"
     case "update": "~"
+    case "replace": "±"
     default: "-"
     }
   }
@@ -148,7 +174,7 @@ extension ShownChange {
   fileprivate var style: Style {
     switch kind {
     case "insert": .inserted
-    case "update": .updated
+    case "update", "replace": .updated
     default: .deleted
     }
   }
