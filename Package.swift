@@ -82,9 +82,15 @@ let package = Package(
         "AnnalsInspection", system,
       ]),
     engine(
-      "Annals",
+      "AnnalsRecords",
       [
         "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
+        "AnnalsEngine", "AnnalsQuery",
+      ]),
+    engine(
+      "Annals",
+      [
+        "AnnalsRecords", "AnnalsModel", "AnnalsFormat", "AnnalsStorage", "AnnalsState", "AnnalsLog",
         "AnnalsEngine", "AnnalsQuery", system,
       ]),
     engine(

@@ -2,3 +2,4 @@
 // too.
 @_exported import AnnalsEngine
 @_exported import AnnalsModel
+@_exported import AnnalsRecords

@@ -56,8 +56,8 @@ import Testing
     let page = try String(contentsOf: Self.catalogue.appending(path: "Annals.md"), encoding: .utf8)
     var count = 0
     for module in [
-      "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsModel", "AnnalsReplication",
-      "AnnalsSalvage", "AnnalsShipping", "AnnalsUpgrade",
+      "Annals", "AnnalsEngine", "AnnalsExchange", "AnnalsModel", "AnnalsRecords",
+      "AnnalsReplication", "AnnalsSalvage", "AnnalsShipping", "AnnalsUpgrade",
     ] {
       let folder = packageFolder.appending(path: "Sources/\(module)")
       let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path)

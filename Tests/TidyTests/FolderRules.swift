@@ -5,8 +5,7 @@ enum FolderRules {
   /// has no folders, or some that use one another.
   static let orders: [String: [String]] = [
     "Annals": [
-      "", "Reading", "History", "Projections", "Records", "Queries", "Store", "Editing",
-      "Consumers", "Live", "Timelines", "Maintenance",
+      "", "Projections", "Store", "Editing", "Consumers", "Live", "Timelines", "Maintenance",
     ],
     "AnnalsCommand": [
       "Arguments", "Output", "Git", "Picture", "Timelines", "Replication", "Commands", "",
@@ -32,6 +31,7 @@ enum FolderRules {
     "AnnalsReplication": [
       "Digests", "Errors", "Log", "Transactions", "Branches", "Keeping", "Outbox", "Replica",
     ],
+    "AnnalsRecords": ["Reading", "Records", "Queries", "Timelines"],
     "AnnalsSalvage": ["Reading", ""],
     "AnnalsShipping": ["Folder", "Shipping", "Restoring", ""],
     "AnnalsUpgrade": [""],

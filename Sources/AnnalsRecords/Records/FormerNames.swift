@@ -1,6 +1,5 @@
 import AnnalsEngine
 import AnnalsFormat
-import AnnalsLog
 import AnnalsModel
 
 // What became of entities and properties that a program knows by a name the store no longer has.
@@ -52,7 +51,7 @@ extension [SchemaHistoryEntry] {
 extension [SchemaHistoryEntry] {
   /// The transaction that last gave this name to a property of the entity, or took it away; nil if
   /// that is not known.
-  func lastChange(of name: String, in entity: Entity) -> Int64? {
+  package func lastChange(of name: String, in entity: Entity) -> Int64? {
     var number: PropertyNumber?
     var last: Int64?
     var schema = Schema()
@@ -70,7 +69,7 @@ extension [SchemaHistoryEntry] {
 extension AnnalsError {
   /// The error, with what it is that the store has in place of the names that it lacks: their new
   /// name, or those that a program may have meant to rename.
-  func tellingOfFormerNames(
+  package func tellingOfFormerNames(
     _ schema: Schema, _ required: Schema, _ history: [SchemaHistoryEntry]
   ) -> AnnalsError {
     var conflicts = schemaConflicts

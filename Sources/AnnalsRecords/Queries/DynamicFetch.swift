@@ -22,7 +22,7 @@ public struct DynamicFetch: Hashable, Sendable {
   }
 
   /// All of it at once.
-  init(
+  package init(
     _ entity: String, where condition: Condition?, sortedBy keys: [SortKey], _ limit: Int?,
     _ offset: Int
   ) {
@@ -72,7 +72,8 @@ public struct DynamicQuery {
   /// Finds the entity of a name.
   fileprivate let entity: (String) throws(AnnalsError) -> Entity
 
-  func query(_ fetch: DynamicFetch) throws(AnnalsError) -> (entity: Entity, query: RowQuery) {
+  package func query(_ fetch: DynamicFetch) throws(AnnalsError) -> (entity: Entity, query: RowQuery)
+  {
     let entity = try entity(fetch.entity)
     try fetch.condition?.requireUsableDepth()
     return (

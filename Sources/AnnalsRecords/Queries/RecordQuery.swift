@@ -43,7 +43,7 @@ public struct RecordQuery<R: Record> {
   }
 
   /// The part of the fetch that needs no records, with the state's own names.
-  func plannedQuery(_ fetch: Fetch<R>) throws(AnnalsError) -> RowQuery {
+  package func plannedQuery(_ fetch: Fetch<R>) throws(AnnalsError) -> RowQuery {
     try requireOwn(fetch)
     var query = RowQuery(
       entity: binding.entity, areTiesDescending: fetch.areTiesDescending,
@@ -67,7 +67,7 @@ public struct RecordQuery<R: Record> {
   }
 
   /// The records of the rows.
-  func objects(_ rows: [Int64]) throws(AnnalsError) -> [Object<R>] {
+  package func objects(_ rows: [Int64]) throws(AnnalsError) -> [Object<R>] {
     var records = binding.reader(
       of: reader.state, store: reader.store, largeValues: reader.largeValues,
       rows: RowSequence(rows))
@@ -168,7 +168,7 @@ extension RecordQuery {
 
   /// The path with the state's own names, and with what records read in place of missing values;
   /// nil if a part of it did not exist then and reads as nil.
-  func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
+  package func path(_ path: PropertyPath) throws(AnnalsError) -> PropertyPath? {
     try self.path(path, ownScope)
   }
 

@@ -10,7 +10,7 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
   let clock: TimelineClock
   let store: RawUUID
 
-  init(_ entries: TimelineEntries, _ clock: TimelineClock, store: RawUUID) {
+  package init(_ entries: TimelineEntries, _ clock: TimelineClock, store: RawUUID) {
     self.entries = entries
     self.clock = clock
     self.store = store
@@ -55,6 +55,10 @@ public struct TimelineRows: Sendable, RandomAccessCollection {
     public let objectID: ObjectID
     /// Why it has no place.
     public let reason: TimelineAbsence
+
+    package init(objectID: ObjectID, reason: TimelineAbsence) {
+      (self.objectID, self.reason) = (objectID, reason)
+    }
   }
 
   /// The positions of the object's rows, rising; empty if it has none. O(log n).

@@ -95,7 +95,7 @@ extension RecordCondition {
 
 extension PropertyDefinition {
   /// A value as the property stores it: one object instead of a list, and JSON as JSON.
-  func single<V: AttributeValue>(_ value: V) -> Value {
+  package func single<V: AttributeValue>(_ value: V) -> Value {
     let whole = Value.whole(value)
     if let relationship, !relationship.isToMany, case .objects(let list) = whole {
       return list.first.map { .object($0) } ?? .null

@@ -3,9 +3,11 @@ import AnnalsQuery
 import Foundation
 
 /// The time zone and the present time of a timeline.
-struct TimelineClock: Sendable {
-  let zone: TimeZone
-  let now: Timestamp
+package struct TimelineClock: Sendable {
+  package let zone: TimeZone
+  package let now: Timestamp
+
+  package init(zone: TimeZone, now: Timestamp) { (self.zone, self.now) = (zone, now) }
 
   /// The day that the zone's calendar shows now.
   var today: CalendarDay { CalendarDay(of: now) { zone.secondsFromGMT(for: Date($0)) } }
@@ -34,7 +36,7 @@ public struct TimelineSpan: Sendable, Identifiable {
   let clock: TimelineClock
   private let store: RawUUID
 
-  init(_ columns: TimelineColumns, _ index: Int, _ clock: TimelineClock, store: RawUUID) {
+  package init(_ columns: TimelineColumns, _ index: Int, _ clock: TimelineClock, store: RawUUID) {
     self.columns = columns
     self.index = index
     self.clock = clock
@@ -115,7 +117,7 @@ public struct TimelineRow: Sendable, Identifiable {
   /// What the row shows of it.
   public let role: TimelineRole
 
-  init(_ span: TimelineSpan, _ role: TimelineRole) {
+  package init(_ span: TimelineSpan, _ role: TimelineRole) {
     self.span = span
     self.role = role
   }

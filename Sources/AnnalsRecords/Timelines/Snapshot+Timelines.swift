@@ -47,7 +47,7 @@ extension Snapshot {
   }
 
   /// The timeline with this state's own names.
-  func query<R: Record>(
+  package func query<R: Record>(
     _ timeline: Timeline<R>, in zone: TimeZone
   ) throws(AnnalsError) -> TimelineQuery {
     let query = try _query(R.self)
@@ -56,7 +56,7 @@ extension Snapshot {
   }
 
   /// The timeline defined by this state's names.
-  func query(
+  package func query(
     _ definition: TimelineDefinition, _ order: TimelineOrder, in zone: TimeZone
   ) throws(AnnalsError) -> TimelineQuery {
     try definition.condition?.requireUsableDepth()
@@ -65,7 +65,7 @@ extension Snapshot {
     return TimelineQuery(definition, of: entity, order, in: zone)
   }
 
-  consuming func with(clock: @escaping @Sendable () -> Timestamp) -> Snapshot {
+  package consuming func with(clock: @escaping @Sendable () -> Timestamp) -> Snapshot {
     var copy = self
     copy.clock = clock
     return copy

@@ -7,7 +7,7 @@ public struct RecordCount<R: Record>: Sendable {
   private let path: PropertyPath
 
   /// The path of the number, for a sort key.
-  var numberPath: PropertyPath { .of(.count, over: path) }
+  package var numberPath: PropertyPath { .of(.count, over: path) }
 
   /// How many objects the to-many relationship leads to.
   public static func count<T: Record>(_ keyPath: KeyPath<R, [Reference<T>]>) -> RecordCount {

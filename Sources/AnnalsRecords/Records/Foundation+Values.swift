@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsModel
 import Foundation
 
@@ -180,7 +181,7 @@ extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expres
 
 extension String {
   /// Removes the accents of a text; the engine, which knows no Foundation, is given this.
-  static let removingDiacritics: @Sendable (String) -> String = {
+  package static let removingDiacritics: @Sendable (String) -> String = {
     $0.folding(options: .diacriticInsensitive, locale: nil)
   }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// Objects without a value do not count, nor do deleted ones; one that a list has twice counts
 /// twice. The sum of no values is 0; the least, the greatest and the average of none are nil.
 public struct RelatedValue<R: Record, V: AttributeValue & Comparable>: Sendable {
-  let path: PropertyPath
+  package let path: PropertyPath
 
   private init<S: Record>(
     _ function: Aggregate.Function, _ keyPath: PartialKeyPath<S>, over name: String

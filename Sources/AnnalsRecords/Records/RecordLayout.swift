@@ -1,3 +1,4 @@
+import AnnalsEngine
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
@@ -11,11 +12,11 @@ package final class RecordLayout: Sendable {
   package let entity: EntityNumber
   package let entityName: String
   /// The columns of the properties, in the order of the record type.
-  let columns: ContiguousArray<RecordColumn>
+  package let columns: ContiguousArray<RecordColumn>
   /// The stored definition of each property; nil for relationships and missing properties.
   let attributes: ContiguousArray<Attribute?>
   /// The names of the properties in the record type.
-  let names: ContiguousArray<String>
+  package let names: ContiguousArray<String>
   /// The default that a stored null reads as; null if there is none.
   let defaults: ContiguousArray<Value>
   /// What erased values read as; nil if not specified.
@@ -156,15 +157,15 @@ extension [MigrationRecord] {
 }
 
 /// What reading and writing one property needs, in few bytes.
-struct RecordColumn: Sendable {
+package struct RecordColumn: Sendable {
   /// The stable number; 0 if the store lacks the property.
-  var property: PropertyNumber = 0
+  package var property: PropertyNumber = 0
   /// The kind of values that the record type writes; null for any.
   var tag: ValueTag
   /// Whether the store accepts null.
   var isOptional = true
   /// Whether a stored null reads as a default.
-  var hasDefault = false
+  package var hasDefault = false
   var isRelationship = false
   var isToMany = false
   var isOrdered = false

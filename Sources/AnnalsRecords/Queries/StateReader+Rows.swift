@@ -19,7 +19,7 @@ extension StateReader {
   }
 
   /// The objects in these rows, as far as there are any.
-  func objects(_ rows: [Int64], of entity: Entity) throws(AnnalsError) -> [DynamicObject] {
+  package func objects(_ rows: [Int64], of entity: Entity) throws(AnnalsError) -> [DynamicObject] {
     var result: [DynamicObject] = []
     for row in rows {
       if let object = try object(row, of: entity) { result.append(object) }
@@ -64,7 +64,7 @@ extension StateReader {
   }
 
   /// What evaluating conditions over this state needs.
-  var sources: ConditionSources {
+  package var sources: ConditionSources {
     let largeValues = largeValues
     return ConditionSources(
       largeValue: { try largeValues.bytes(of: $0) },
@@ -73,7 +73,7 @@ extension StateReader {
 
   /// Runs `body` and translates failures of a query over this state into public errors. What a past
   /// state does not have is named with its number.
-  func planning<T>(_ body: () throws -> T) throws(AnnalsError) -> T {
+  package func planning<T>(_ body: () throws -> T) throws(AnnalsError) -> T {
     do {
       return try body()
     } catch {

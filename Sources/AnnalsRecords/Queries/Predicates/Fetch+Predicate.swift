@@ -51,7 +51,7 @@ extension Fetch {
   }
 
   /// Whether a part must be evaluated on records.
-  var hasRecordWork: Bool { !tests.isEmpty || !recordOrder.isEmpty }
+  package var hasRecordWork: Bool { !tests.isEmpty || !recordOrder.isEmpty }
 
   /// Whether equal objects come in falling id order.
   var areTiesDescending: Bool {

@@ -155,7 +155,7 @@ extension RecordEntity {
   }
 
   /// The property that the key path leads to. Traps if there is none.
-  func definition(of keyPath: PartialKeyPath<R>) -> PropertyDefinition {
+  package func definition(of keyPath: PartialKeyPath<R>) -> PropertyDefinition {
     properties[listedPosition(of: keyPath)]
   }
 

@@ -17,7 +17,7 @@ public struct Snapshot: Sendable {
   package let bindings: BoundRecords
 
   /// The clock of the store's environment, for timelines.
-  package var clock: @Sendable () -> Timestamp = StoreEnvironment.systemTime
+  package var clock: @Sendable () -> Timestamp = { Timestamp(Date()) }
 
   package init(reader: StateReader, position: LogPosition, bindings: BoundRecords) {
     var reader = reader

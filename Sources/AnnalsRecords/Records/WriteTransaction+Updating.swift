@@ -96,7 +96,7 @@ extension WriteTransaction {
 
   /// Writes the properties, or those at some positions, in which a record differs from the object's
   /// current one; all of them or none.
-  func update<R: Record>(
+  package func update<R: Record>(
     _ id: ObjectID, from current: R, to record: R, only positions: ContiguousArray<Int>? = nil,
     _ binding: RecordBinding<R>
   ) throws(AnnalsError) {

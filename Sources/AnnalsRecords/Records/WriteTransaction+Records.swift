@@ -126,7 +126,7 @@ extension WriteTransaction {
 
 extension WriteTransaction {
   /// The record type, bound to the transaction's schema.
-  func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
+  package func binding<R: Record>(of type: R.Type) throws(AnnalsError) -> RecordBinding<R> {
     guard draft.changedEntities.isEmpty else { return try records.binding(of: type) }
     let key = ObjectIdentifier(type)
     if let last = lastBinding, last.type == key {

@@ -6,7 +6,7 @@ import Foundation
 
 /// What of a fetch only records decide, for lists that are kept up to date, and for groups. A
 /// class, so that the functions of its work retain one object.
-final class FetchedRecords<R: Record>: Sendable {
+package final class FetchedRecords<R: Record>: Sendable {
   private let tests: [RecordTest<R>]
   private let order: [SortDescriptor<R>]
   private let binding: RecordBinding<R>
@@ -14,7 +14,7 @@ final class FetchedRecords<R: Record>: Sendable {
   private let largeValues: any LargeValueSource
 
   /// The tests and the order of a fetch, with records read as `query` reads them.
-  init(_ fetch: Fetch<R>, _ query: RecordQuery<R>) {
+  package init(_ fetch: Fetch<R>, _ query: RecordQuery<R>) {
     tests = fetch.tests
     order = fetch.recordOrder
     binding = query.binding
@@ -23,7 +23,7 @@ final class FetchedRecords<R: Record>: Sendable {
   }
 
   /// The same for queries by numbers, which know no records.
-  var work: RecordWork {
+  package var work: RecordWork {
     let filter: RecordWork.Filter = { (rows, state) throws(StateFault) in
       try self.wanted(rows, in: state)
     }

@@ -2,7 +2,6 @@ import AnnalsEngine
 import AnnalsFormat
 import AnnalsModel
 import AnnalsState
-import AnnalsStorage
 import Foundation
 
 /// Binds a record type to a store's schema: reads and writes its records.
@@ -98,7 +97,7 @@ extension RecordBinding {
   /// The positions of the properties in which two records differ, if at most what a key path sets.
   ///
   /// Where it leads to a stored property, no other is compared: setting that sets nothing else.
-  func differences(
+  package func differences(
     _ a: R, _ b: R, by keyPath: PartialKeyPath<R>? = nil
   ) -> ContiguousArray<Int> {
     if let keyPath, isStored,
@@ -120,7 +119,7 @@ extension RecordBinding {
 
   /// Rounds the record to the values that are stored. Returns false if it must be read back for
   /// that.
-  func round(_ value: inout R) -> Bool {
+  package func round(_ value: inout R) -> Bool {
     guard layout.roundsValues else { return true }
     guard let dates else { return false }
     withUnsafeMutablePointer(to: &value) { pointer in
