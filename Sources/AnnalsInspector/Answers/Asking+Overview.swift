@@ -13,7 +13,7 @@ extension Asking {
       OverviewDocument.EntityEntry(
         name: entity.name, count: snapshot.reader.state.count(of: entity.number),
         displayName: entity.displayName, key: entity.keyAttribute?.name,
-        properties: entity.readableProperties.count)
+        properties: entity.readableProperties.count, texts: Asking.texts(of: entity))
     }
     let (base, head) = (version.view.base, version.token.number)
     return OverviewDocument(
@@ -26,6 +26,14 @@ extension Asking {
       zoneOffset: store.zone.offset(store.now), findings: store.store.findings.map(\.message),
       isLive: store.isFollowed, program: "annals (file format: \(Store.fileFormat))",
       command: command("stat").text)
+  }
+
+  /// The first attributes of an entity that are texts, its display attribute before the others.
+  private static func texts(of entity: Entity) -> [String] {
+    let names = entity.attributes.filter { !$0.isRemoved && $0.type == .string }.map(\.name)
+    let first = names.filter { $0.hasSameBytes(as: entity.displayName ?? "") }
+    let others = names.filter { !$0.hasSameBytes(as: entity.displayName ?? "") }
+    return (first + others).prefix(4).map { "\(PropertyPath($0))" }
   }
 
   /// The store in numbers, and what waits to be done for it.

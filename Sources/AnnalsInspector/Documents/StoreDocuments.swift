@@ -82,6 +82,8 @@ package struct OverviewDocument: Codable, Sendable {
     package var displayName: String?
     package var key: String?
     package var properties: Int
+    /// The first of its texts, as conditions name them: those in which a word is looked for.
+    package var texts: [String]
   }
 
   package struct Mark: Codable, Sendable {

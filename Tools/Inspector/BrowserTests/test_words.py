@@ -95,6 +95,32 @@ class Moments(test_page.PageTest):
         self.browser.wait(lambda: "too long" in self.browser.text("main"), 5)
         self.browser.console_faults()
 
+    def test_a_word_is_found_in_texts(self):
+        if test_page.STORES.isMock:
+            self.skipTest("it needs annals-serve")
+        self.browser.go("#/state/Entry?where=tokyo")
+        self.browser.wait(lambda: "Find “tokyo” in title" in self.browser.text(".condition-problem"), 5)
+        self.browser.console_faults()
+        self.browser.all(".condition-problem button")[0].click()
+        self.browser.wait(lambda: "CONTAINS[cd]" in self.browser.text("footer.command"), 5)
+        self.browser.wait(lambda: "okyo" in self.browser.text(".rows"), 5)
+        self.browser.go("#/state/Entry?where=title+==+tokyo")
+        self.browser.wait(lambda: "column" in self.browser.text(".condition-problem"), 5)
+        self.assertEqual(self.browser.all(".condition-problem button"), [])
+        self.browser.console_faults()
+
+    def test_a_number_with_separators_is_one(self):
+        if test_page.STORES.isMock:
+            self.skipTest("it needs annals-serve")
+        self.browser.go("#/state/Entry")
+        field = self.browser.one("[name=moment]")
+        field.send_keys("1,000", Keys.ENTER)
+        self.browser.wait(lambda: "no transaction 1000" in self.browser.text(".moment-problem"), 5)
+        field.clear()
+        field.send_keys("2015", Keys.ENTER)
+        self.browser.wait(lambda: "write 2015-12 for the year" in self.browser.text(".moment-problem"), 5)
+        self.browser.console_faults()
+
     def test_a_command_is_that_of_the_view(self):
         if test_page.STORES.isMock:
             self.skipTest("it needs annals-serve")

@@ -4,7 +4,7 @@ import { changed, current, go } from "./address.js";
 import { debounced, h, plainButton, replace } from "./dom.js";
 import { ask } from "./server.js";
 import { at, session } from "./session.js";
-import { count } from "./values.js";
+import { count, plainName } from "./values.js";
 
 const operators = /\b(AND|OR|NOT|IN|LIKE|BETWEEN|CONTAINS|BEGINSWITH|ENDSWITH|ANY|ALL|NONE)\b/i;
 
@@ -69,11 +69,10 @@ export function createCondition(entity, { commit, example = "condition", name = 
   /** The way from a typed word to what contains it. */
   function wordSearch() {
     const text = input.value.trim();
-    const { displayName } = session.overview?.entities.find(({ name }) => name === entity()) ?? {};
-    if (!displayName || !/^[\p{L}\p{N}][^=<>!(){}"`]*$/u.test(text) || operators.test(text)) return null;
-    const property = /^\w+$/.test(displayName) ? displayName : `\`${displayName}\``;
-    return h("div", {}, plainButton(`Find “${text}” in ${displayName}`, () => {
-      input.value = `${property} CONTAINS[cd] "${text}"`;
+    const { texts = [] } = session.overview?.entities.find(({ name }) => name === entity()) ?? {};
+    if (texts.length === 0 || !/^[\p{L}\p{N}][^=<>!(){}"`]*$/u.test(text) || operators.test(text)) return null;
+    return h("div", {}, plainButton(`Find “${text}” in ${texts.map((each) => plainName({ name: each })).join(", ")}`, () => {
+      input.value = texts.map((each) => `${each} CONTAINS[cd] "${text}"`).join(" OR ");
       apply();
     }));
   }

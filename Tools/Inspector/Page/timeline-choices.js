@@ -7,10 +7,14 @@ import { at, session } from "./session.js";
 
 const unlikelyGroup = /(^|\.)id($|\.|_)|_id$|name|url|phone|address|title|date|start|end/i;
 
+const startLike = /start|begin|from|since|add|open|join|born|found/i;
+const endLike = /end|until|to$|close|remov|left|leav|finish|expir|died|death|stop|dissolv/i;
+
 /** What to draw of an entity: its first date, and what looks like an end and a flag. */
 function suggestion({ entity, starts, flags }) {
-  const [start] = starts;
-  const end = starts.find((each) => /end|until|to$|close/i.test(each) && each !== start);
+  const end = starts.length > 1 ? starts.find((each) => endLike.test(each)) : undefined;
+  const others = starts.filter((each) => each !== end);
+  const start = (end && others.find((each) => startLike.test(each))) ?? others[0];
   const flag = flags?.find((each) => /ongoing|open|current|active/i.test(each));
   return {
     entity, start, end, open: flag ? `flag:${flag}` : null,
