@@ -58,7 +58,7 @@ extension StoreVersion {
       version: self, after: view.base, through: number, condition: .touches(object)
     ).reversed()
     var walk = BlameWalk(object, in: reader.state.schema)
-    if let stored = try reader.object(object, readingLargeValues: false) {
+    if let stored = try reader.object(object, readingLargeValues: false, keepsGone: true) {
       walk.values = stored.values
       walk.isFound = true
     }

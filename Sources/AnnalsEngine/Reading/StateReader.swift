@@ -25,20 +25,23 @@ package struct StateReader: Sendable {
   }
 
   /// The object; nil if it does not exist in this state. Throws `.otherStore` if it is one of
-  /// another store. Without `readingLargeValues`, these are references.
+  /// another store. Without `readingLargeValues`, these are references. A reference to an object
+  /// that is gone is null, unless `keepsGone` is set.
   package func object(
-    _ id: ObjectID, readingLargeValues: Bool = true
+    _ id: ObjectID, readingLargeValues: Bool = true, keepsGone: Bool = false
   ) throws(AnnalsError) -> DynamicObject? {
     try id.requireOwn(store)
     guard let entity = state.schema.entity(numbered: id.entity),
       !entity.isRemoved
     else { return nil }
-    return try object(id.row, of: entity, readingLargeValues: readingLargeValues)
+    return try object(
+      id.row, of: entity, readingLargeValues: readingLargeValues, keepsGone: keepsGone)
   }
 
   /// The object in this row; nil if the row is empty.
   package func object(
-    _ row: Int64, of entity: Entity, properties: [String]? = nil, readingLargeValues: Bool = true
+    _ row: Int64, of entity: Entity, properties: [String]? = nil, readingLargeValues: Bool = true,
+    keepsGone: Bool = false
   ) throws(AnnalsError) -> DynamicObject? {
     let exists = try AnnalsError.translating { try state.contains(entity.number, row) }
     guard exists else { return nil }
@@ -47,7 +50,7 @@ package struct StateReader: Sendable {
       if let properties, !properties.contains(where: { $0.hasSameBytes(as: property.name) }) {
         continue
       }
-      let value = try value(of: property, readingLargeValues) {
+      let value = try value(of: property, readingLargeValues, keepsGone: keepsGone) {
         try state.value(entity.number, row, property.number)
       }
       if !value.isNull { values.append((property.number, value)) }
@@ -60,7 +63,8 @@ package struct StateReader: Sendable {
   /// The value of one property, or null; with its bytes, unless `readingLargeValues` is false. For
   /// a required attribute that was added after the object, its default.
   func value(
-    of property: ReadableProperty, _ readingLargeValues: Bool = true, _ read: () throws -> Value
+    of property: ReadableProperty, _ readingLargeValues: Bool = true, keepsGone: Bool = false,
+    _ read: () throws -> Value
   ) throws(AnnalsError) -> Value {
     let stored = try AnnalsError.translating(read)
     switch stored {
@@ -68,6 +72,7 @@ package struct StateReader: Sendable {
     // A lost large value stays a reference, so that the rest of the object can be read.
     case .large: return readingLargeValues ? try largeValues.complete(stored) ?? stored : stored
     case .object(let reference):
+      if keepsGone { return stored }
       return try isDangling(reference) ? .null : stored
     default: return stored
     }

@@ -116,7 +116,10 @@ extension Asking {
     let showing = ChangeShowing(
       values: values(of: store, cut: try cut(), newest.largeValues), newest: newest)
     let states = NamingStates(store.version, movingTo: transaction.number)
-    return try transaction.changes.lazy.filter(claim.concerns).prefix(20).map { change in
+    let deciding = transaction.changes.filter {
+      claim.isOfOwnValues ? claim.mayDecide($0) : claim.concerns($0)
+    }
+    return try deciding.prefix(20).map { change in
       try showing.shown(change) { () throws(AnnalsError) in
         try states.reader(at: transaction.number)
       }

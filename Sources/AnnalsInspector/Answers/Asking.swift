@@ -1,4 +1,5 @@
 import Annals
+import AnnalsLog
 import AnnalsModel
 
 /// One request about one file. Each document is a method of it.
@@ -70,7 +71,10 @@ package struct Asking {
       {
         return found
       }
-      guard let found = try argument.findAll(inHistoryOf: store.store).first else {
+      let all = try argument.findAll(inHistoryOf: store.store)
+      // Of several that had the key, the one that was there last before the moment.
+      let known = try all.first { try store.version.knows($0, by: snapshot.number) }
+      guard let found = known ?? all.first else {
         throw RequestFault("there is no object \(text)", .notFound)
       }
       return found
@@ -95,5 +99,16 @@ package struct Asking {
     }
     shown.exists = false
     return shown
+  }
+}
+
+extension StoreVersion {
+  /// Whether the history up to a transaction has changes of an object.
+  fileprivate func knows(_ object: ObjectReference, by number: Int64) throws -> Bool {
+    let id = ObjectID(store: token.store, entity: object.entity, row: object.row)
+    let history = History(
+      version: self, after: view.base, through: max(number, view.base), condition: .touches(id))
+    var cursor = try history.makeCursor()
+    return try cursor.next() != nil
   }
 }

@@ -2,9 +2,10 @@
 package struct ShowingLimits: Sendable {
   /// So many characters (Unicode scalars) of a text.
   package var text = 200
-  /// Of texts of which one is longer than this, in bytes, an update shows about as much of where
-  /// they differ.
+  /// Of texts of which one is longer than this, in bytes, an update shows where they differ.
   package var compared = 200
+  /// So many bytes of it in all.
+  package var places = 4_000
   /// So many characters of an object's name.
   package var name = 400
   /// Whether objects that values refer to have labels.
@@ -31,7 +32,7 @@ package struct ShowingLimits: Sendable {
   /// The limits of a page, whose texts are cut.
   package static func page(cut: Int) -> ShowingLimits {
     var limits = ShowingLimits()
-    (limits.text, limits.compared) = (cut, cut)
+    (limits.text, limits.compared, limits.places) = (cut, cut, cut)
     // A character has at most four bytes.
     limits.large = UInt64(cut) * 4
     return limits

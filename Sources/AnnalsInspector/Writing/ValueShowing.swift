@@ -27,6 +27,13 @@ package final class ValueShowing {
     (budget, room) = (limits.allLarge, limits.room)
   }
 
+  /// All there is of changes, for whoever prints them; of updates of texts that are longer than
+  /// `compared` the places at which they differ.
+  package static func ofChanges(in store: Store, compared: Int = .max) -> ValueShowing {
+    ValueShowing(
+      .whole(compared: compared), store.version, departed: DepartedNames(in: store.version))
+  }
+
   /// Shows a value, with the names and labels that objects have in the state.
   package func shown(
     _ value: Value, _ state: () throws(AnnalsError) -> StateReader
@@ -89,7 +96,7 @@ package final class ValueShowing {
     guard limits.compared < ShowingLimits.comparedTexts, room > 0,
       max(before.textLength, after.textLength) > limits.compared,
       let old = try whole(before), let new = try whole(after),
-      let found = TextPlaces(old, new, cut: limits.compared), let window = found.windows.first
+      let found = TextPlaces(old, new, cut: limits.places), let window = found.windows.first
     else { return false }
     func shown(_ value: Value, _ text: String) -> ShownValue {
       room -= text.utf8.count

@@ -1,7 +1,7 @@
 // The condition of a table: checked while it is typed, errors at their column, the plan below.
 
 import { changed, current, go } from "./address.js";
-import { debounced, h, plainButton, replace } from "./dom.js";
+import { debounced, followAddress, h, plainButton, replace } from "./dom.js";
 import { ask } from "./server.js";
 import { at, session } from "./session.js";
 import { count, plainName } from "./values.js";
@@ -82,7 +82,7 @@ export function createCondition(entity, { commit, example = "condition", name = 
   return {
     element, input, showProblem,
     set(text) {
-      if (document.activeElement !== input) input.value = text ?? "";
+      followAddress(input, text);
       clear.hidden = input.value === "";
       showProblem(null);
       replace(state);

@@ -79,6 +79,14 @@ export function setOptions(select, first, values, chosen) {
   select.value = chosen ?? "";
 }
 
+/** A field follows the address: it gets the text when that has changed, and keeps what is typed in between. */
+export function followAddress(field, text) {
+  const now = text ?? "";
+  if (field.followed === now) return;
+  field.followed = now;
+  if (field.value.trim() !== now) field.value = now;
+}
+
 /** Marks an element of a list as the one that is shown, or not. */
 export function setCurrent(element, isCurrent) {
   if (isCurrent) element.setAttribute("aria-current", "true");

@@ -1,7 +1,7 @@
 // The filters of the transactions, as fields; each is part of the address.
 
 import { changed, current, go, rangeOf } from "./address.js";
-import { h, plainButton, setOptions } from "./dom.js";
+import { followAddress, h, plainButton, setOptions } from "./dom.js";
 import { ask } from "./server.js";
 import { momentNumber, session } from "./session.js";
 
@@ -70,7 +70,7 @@ export function createFilters() {
     setOptions(fields.entity, "any entity", entities, query.entity);
     setOptions(fields.type, "any change", ["insert", "update", "delete"], query.type);
     for (const [name, field] of Object.entries(fields)) {
-      if (field.tagName === "INPUT" && document.activeElement !== field) field.value = query[name] ?? "";
+      if (field.tagName === "INPUT") followAddress(field, query[name]);
       field.classList.toggle("set", Boolean(query[name]));
     }
     clear.hidden = !filterNames.some((name) => query[name]);

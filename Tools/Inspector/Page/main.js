@@ -4,7 +4,7 @@ import { current, link, observe as observeAddress } from "./address.js";
 import { h, notice, replace } from "./dom.js";
 import * as frame from "./frame.js";
 import * as keys from "./keys.js";
-import { failure, Failure } from "./server.js";
+import { failure, Failure, Loader } from "./server.js";
 import { follow, isAtHead, observe, open, session } from "./session.js";
 import * as slider from "./slider.js";
 
@@ -23,6 +23,7 @@ const modules = {
 const place = document.getElementById("view");
 let shown = { name: null, view: null, element: null };
 let openedStore = null;
+Loader.failed = () => frame.setCommand("");
 
 async function show(address) {
   if (!modules[address.view]) {

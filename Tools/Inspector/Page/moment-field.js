@@ -14,6 +14,7 @@ const input = h("input", {
     if (event.key === "Escape") showProblem(null);
   },
   oninput: () => showProblem(null),
+  onblur: () => showProblem(null),
 });
 
 export const momentField = h("span", { class: "moment-field" }, input, problem);

@@ -96,6 +96,9 @@ export function events() {
 
 /** Loads for one part of the page: a new load gives up the one before, and failures are shown. */
 export class Loader {
+  /** Called when an answer failed: what was said of the one before is not true any more. */
+  static failed = () => {};
+
   #element;
   #controller = null;
   #key = null;
@@ -123,6 +126,7 @@ export class Loader {
     } catch (error) {
       if (controller.signal.aborted) return;
       this.#key = null;
+      Loader.failed();
       if (failed?.(error)) return;
       element.replaceChildren(failure(error, () => this.load(key, work)));
     } finally {

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { valueAddress } from "./server.js";
-import { count, counted, value } from "./values.js";
+import { count, counted, textClass, value } from "./values.js";
 
 const mostPieces = 1500;
 
@@ -136,11 +136,12 @@ function isShort(before, after) {
 }
 
 /** The places at which two long texts differ, with what is around each, and a way to the whole texts if there are more. */
-function placesOf(before, after, where, { start, isWhole, places = [], morePlaces }) {
-  const all = [{ before, after, isWhole }, ...places];
-  return h("span", { class: "value text" },
-    all.map((each, index) => h("span", { title: each.line ? `line ${count(each.line)}` : null },
-      index > 0 || start > 0 ? h("span", { class: "soft" }, "… ") : null, placeOf(each))),
+function placesOf(before, after, where, { start, line, isWhole, places = [], morePlaces }) {
+  const all = [{ line, before, after, isWhole }, ...places];
+  return h("span", { class: textClass(after) },
+    all.map((each, index) => h("span", { class: "place" },
+      each.line ? h("span", { class: "soft small" }, `line ${count(each.line)}: `)
+        : (index > 0 || start > 0) && h("span", { class: "soft" }, "… "), placeOf(each))),
     h("span", { class: "soft" }, "…"),
     morePlaces > 0 && h("span", { class: "soft small" }, ` and ${counted(morePlaces, "more place")}`,
       where?.("before") && [": the text ", h("a", { href: valueAddress(where("before")) }, "before"), " and ",

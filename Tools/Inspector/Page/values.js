@@ -64,9 +64,14 @@ export function reference(object, { label = true } = {}) {
   const text = label && object.label ? object.label : object.name ?? object.id;
   return h("a", {
     href: link("state", [object.id]),
-    title: `${object.name ?? object.id}${object.exists === false ? ", not there at this moment" : ""}`,
+    title: `${object.name ?? object.id}${object.exists === false ? ` (${object.id}), not there at this moment` : ""}`,
     class: object.exists === false ? "gone" : null,
-  }, text);
+  }, text, object.exists === false && text !== object.id && h("span", { class: "soft small" }, ` ${rowOf(object)}`));
+}
+
+/** "#7": what tells an object that is gone from another with its key. */
+function rowOf({ id }) {
+  return id.slice(id.lastIndexOf("#"));
 }
 
 /** How an empty text is shown, so that it differs from nil. */
@@ -136,7 +141,7 @@ function list(cell) {
 }
 
 /** A text in which many lines are indented, or have columns, is shown as it was laid out. */
-function textClass(text) {
+export function textClass(text) {
   const lines = text.slice(0, 20_000).split("\n").filter((each) => each.trim());
   const laidOut = lines.filter((each) => /^( {2}|\t)|\S( {3,}|\t)\S/.test(each));
   return lines.length > 2 && laidOut.length * 5 >= lines.length ? "value text mono" : "value text";

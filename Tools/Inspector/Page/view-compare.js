@@ -2,7 +2,7 @@
 
 import { changed, current, go } from "./address.js";
 import { appendChanges, tally } from "./change.js";
-import { h, notice, plainButton, replace } from "./dom.js";
+import { followAddress, h, notice, plainButton, replace } from "./dom.js";
 import { setCommand } from "./frame.js";
 import { ask, askUntilWhole, Loader } from "./server.js";
 import { at, momentKey, session } from "./session.js";
@@ -31,6 +31,11 @@ export function create(element) {
     loader.load(JSON.stringify([question, momentKey()]), (signal) =>
       askUntilWhole("diff", question, signal, (answer) => draw(answer, question)), {
       quietly: changes.children.length > 0,
+      failed() {
+        for (const field of [first, second]) field.forget();
+        replace(entities);
+        return false;
+      },
     });
   }
 
@@ -72,9 +77,8 @@ function momentField(name, label, placeholder) {
   return {
     input,
     element: h("div", {}, h("label", { class: "field" }, h("span", {}, label), input), said),
-    set(text) {
-      if (document.activeElement !== input) input.value = text ?? "";
-    },
+    set: (text) => followAddress(input, text),
+    forget: () => replace(said),
     tell({ number, timestamp, author }) {
       replace(said,
         h("span", { class: "nowrap" }, number === 0 ? "empty" : `transaction ${count(number)}`),

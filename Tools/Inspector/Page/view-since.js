@@ -3,7 +3,7 @@
 import { changed, current, go } from "./address.js";
 import { changeElement, headerLine } from "./change.js";
 import { createCondition } from "./condition.js";
-import { button, h, notice, observeSize, plainButton, replace, s } from "./dom.js";
+import { button, followAddress, h, notice, observeSize, plainButton, replace, s } from "./dom.js";
 import { setCommand } from "./frame.js";
 import { entityOf } from "./object-panel.js";
 import { ask, failure, Loader } from "./server.js";
@@ -115,8 +115,8 @@ function createForm() {
     subject.value = isOfObject() ? "object" : query.entity;
     object.hidden = !isOfObject();
     amount.hidden = isOfObject();
-    if (document.activeElement !== object) object.value = query.object ?? "";
-    if (document.activeElement !== number) number.value = query.count ?? "";
+    followAddress(object, query.object);
+    followAddress(number, query.count);
     condition.set(query.where);
   }
 

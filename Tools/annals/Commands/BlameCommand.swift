@@ -42,7 +42,9 @@ struct BlameCommand: FileCommand {
       blame, of: try ShownObject(ObjectReference(object), in: snapshot.reader),
       at: ShownMoment(
         number: snapshot.number, head: store.token.number, base: store.base.number),
-      in: snapshot.reader, ValueShowing(limits, snapshot.reader.largeValues),
+      in: snapshot.reader,
+      ValueShowing(
+        limits, snapshot.reader.largeValues, departed: DepartedNames(in: store.version)),
       command: CommandWords("blame", file).adding(self.object).option("at", at))
   }
 

@@ -88,6 +88,6 @@ struct DiffCommand: FileCommand {
 
   /// What the text shows of changes.
   static func showing(of store: Store) -> ChangeShowing {
-    ChangeShowing(values: ValueShowing(.whole(compared: 200), store.version))
+    ChangeShowing(values: .ofChanges(in: store, compared: 200))
   }
 }

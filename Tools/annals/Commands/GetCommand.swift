@@ -47,9 +47,11 @@ struct GetCommand: FileCommand {
       try state.write(found) { try console.output.write($0) }
       return .done
     }
-    let stored = try snapshot.reader.object(found.id(in: snapshot), readingLargeValues: false)
+    let stored = try snapshot.reader.object(
+      found.id(in: snapshot), readingLargeValues: false, keepsGone: true)
     guard let stored else { return .couldNotRun }
-    let showing = ValueShowing(.whole(large: .max), snapshot.reader.largeValues)
+    let showing = ValueShowing(
+      .whole(large: .max), snapshot.reader.largeValues, departed: DepartedNames(in: store.version))
     try ObjectText(TransactionText(console, limit: .max), showing).write(stored, snapshot.reader)
     return .done
   }

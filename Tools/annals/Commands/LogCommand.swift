@@ -97,7 +97,7 @@ struct LogCommand: FileCommand {
   ) throws {
     let showing = TransactionShowing(
       ChangeShowing(
-        values: ValueShowing(.whole(), store.version), detail: oneline ? .none : .line))
+        values: ValueShowing.ofChanges(in: store), detail: oneline ? .none : .line))
     var count = 0
     while count < limit ?? .max, var digest = try walk.nextDigest() {
       if oneline {

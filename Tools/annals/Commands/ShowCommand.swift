@@ -48,7 +48,7 @@ struct ShowCommand: FileCommand {
     if format == .jsonl { return try LogCommand.writeLines(&walk, limit: 1, console) }
     let text = TransactionText(console, limit: 1000)
     let showing = TransactionShowing(
-      ChangeShowing(values: ValueShowing(.whole(compared: 1000), store.version)))
+      ChangeShowing(values: ValueShowing.ofChanges(in: store, compared: 1000)))
     let history = History(
       version: store.version, after: number - 1, through: number, condition: .always)
     var cursor = try PartCursor(history)
@@ -73,14 +73,18 @@ struct ShowCommand: FileCommand {
     let now = try store.version.snapshot(
       at: store.token.number,
       withOnly: [ObjectReference(entity: objects[0].entity, row: objects[0].row)])
-    if let stored = try now.reader.object(objects[0], readingLargeValues: false) {
-      let values = ValueShowing(.whole(large: ValueText.mostBytesShown), now.reader.largeValues)
+    if let stored = try now.reader.object(
+      objects[0], readingLargeValues: false, keepsGone: true)
+    {
+      let values = ValueShowing(
+        .whole(large: ValueText.mostBytesShown), now.reader.largeValues,
+        departed: DepartedNames(in: store.version))
       try ObjectText(text, values).write(stored, now.reader)
     } else {
       try console.output.line("\(ValueText.plain(argument.text)) was deleted")
     }
     let showing = TransactionShowing(
-      ChangeShowing(values: ValueShowing(.whole(compared: 1000), store.version)))
+      ChangeShowing(values: ValueShowing.ofChanges(in: store, compared: 1000)))
     while let (transaction, changes) = try walk.nextTransaction() {
       try console.output.line()
       try text.writeHead(showing.header(transaction, changes: changes.count))

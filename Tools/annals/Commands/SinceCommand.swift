@@ -55,7 +55,7 @@ struct SinceCommand: FileCommand {
     asking.prefix = "--"
     let document = try asking.since()
     switch format {
-    case .text: try SinceText(console).write(document)
+    case .text: try SinceText(console, of: file).write(document)
     case .jsonl: try writeLine(document, console)
     }
     return .done

@@ -5,8 +5,10 @@ import AnnalsInspector
 struct SinceText {
   private let output: Output
   private let text: TransactionText
+  private let file: String
 
-  init(_ console: Console) {
+  init(_ console: Console, of file: String) {
+    self.file = file
     output = console.output
     text = TransactionText(console, limit: 200)
   }
@@ -28,6 +30,11 @@ struct SinceText {
     try output.line()
     try text.writeHead(became)
     for change in document.changes { try text.write(change) }
+    let more = became.changes - document.changes.count
+    if more > 0 {
+      try output.line(
+        "    … \(Numerals.grouped(more)) more: annals show \(file) \(became.number)")
+    }
   }
 
   /// What the answer leaves open.
