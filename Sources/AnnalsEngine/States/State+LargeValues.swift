@@ -21,16 +21,8 @@ extension State {
           table.column(of: attribute.number).map { (number: attribute.number, place: $0) }
         }
       guard !columns.isEmpty else { continue }
-      var rows = table.rows
-      while let row = try rows.next() {
-        for column in columns {
-          let value = try table.withCell(row, column: column.place) { cell, arena -> LargeValue? in
-            guard cell.isLarge, case .large(let value) = cell.value(in: arena) else { return nil }
-            return value
-          }
-          guard let value else { continue }
-          body(ObjectReference(entity: entity.number, row: row), column.number, value)
-        }
+      try table.forEachLargeValue(of: columns.map(\.place)) { row, index, value in
+        body(ObjectReference(entity: entity.number, row: row), columns[index].number, value)
       }
     }
   }

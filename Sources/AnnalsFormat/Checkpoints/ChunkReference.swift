@@ -72,9 +72,14 @@ extension FrameWriter {
     chunk payload: UnsafeRawBufferPointer, kind: FrameKind = .chunk, flags: FrameFlags = [],
     first: Int64, count: UInt32
   ) -> ChunkReference {
-    append(kind: kind, flags: flags, payload: payload)
+    let crc = Checksum.crc32(payload)
+    // To go over a short payload once more costs less than to combine checksums.
+    let isLong = payload.count >= FrameWriter.worthCombining
+    append(kind: kind, flags: flags, payload: payload, crc: isLong ? crc : nil)
     return ChunkReference(
-      offset: point.previousOffset, length: UInt32(payload.count),
-      checksum: Checksum.crc32(payload), first: first, count: count)
+      offset: point.previousOffset, length: UInt32(payload.count), checksum: crc, first: first,
+      count: count)
   }
+
+  private static let worthCombining = 2_048
 }

@@ -9,9 +9,7 @@ enum DoubleSection {
     deflate: inout Deflate
   ) {
     var asTheyAre: ContiguousArray<UInt8> = [whole]
-    var raw: ContiguousArray<UInt8> = []
-    raw.reserveCapacity(words.count * 8)
-    for word in words { raw.append(fixed: word) }
+    let raw = bytes(of: words)
     // Numbers that come again; what is frequent in them, the places show better.
     if raw.withUnsafeBytes(ChunkSection.promise) == .repeats {
       ChunkSection.append(raw, to: &asTheyAre, deflate: &deflate)
@@ -19,11 +17,33 @@ enum DoubleSection {
       raw.withUnsafeBytes { ChunkSection.appendRaw($0, to: &asTheyAre) }
     }
     var byPlace: ContiguousArray<UInt8> = [places]
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      let plane = ContiguousArray(words.map { UInt8(truncatingIfNeeded: $0 >> shift) })
-      ChunkSection.append(plane, to: &byPlace, deflate: &deflate)
+    for place in (0..<8).reversed() {
+      ChunkSection.append(plane(place, of: raw), to: &byPlace, deflate: &deflate)
     }
     output.append(contentsOf: byPlace.count < asTheyAre.count ? byPlace : asTheyAre)
+  }
+
+  /// The bytes of the numbers, the least significant of each first.
+  private static func bytes(of words: ContiguousArray<UInt64>) -> ContiguousArray<UInt8> {
+    ContiguousArray(unsafeUninitializedCapacity: words.count * 8) { room, count in
+      let room = UnsafeMutableRawBufferPointer(room)
+      for index in words.indices {
+        room.storeBytes(of: words[index].littleEndian, toByteOffset: 8 * index, as: UInt64.self)
+      }
+      count = words.count * 8
+    }
+  }
+
+  /// The bytes of one place, 0 for the least significant, of the bytes of all numbers.
+  private static func plane(
+    _ place: Int, of raw: ContiguousArray<UInt8>
+  ) -> ContiguousArray<UInt8> {
+    ContiguousArray(unsafeUninitializedCapacity: raw.count / 8) { room, count in
+      raw.withUnsafeBufferPointer { raw in
+        for index in room.indices { room[index] = raw[8 * index + place] }
+      }
+      count = room.count
+    }
   }
 
   static func read(

@@ -58,12 +58,15 @@ enum BytesColumn {
     prefixes.reserveCapacity(cells.count)
     var shared = 0
     var total = 0
+    let first = cells.first?.arenaRange.lowerBound ?? 0
+    var isJoined = true
     var previous = UnsafeRawBufferPointer(start: nil, count: 0)
     for (index, cell) in cells.enumerated() {
       let value = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
       let prefix = SharedPrefix.length(previous, value)
       prefixes.append(Int64(prefix))
       integers[index] = Int64(value.count)
+      isJoined = isJoined && cell.arenaRange.lowerBound == first + total
       shared += prefix
       total += value.count
       previous = value
@@ -76,6 +79,10 @@ enum BytesColumn {
       prefixes.withUnsafeBufferPointer {
         IntegerColumn.encode(UnsafeBufferPointer(rebasing: $0[1...]), into: &bytes)
       }
+    }
+    if isJoined, !isPrefixed {
+      bytes.append(contentsOf: arena[first..<first + total])
+      return
     }
     bytes.reserveCapacity(bytes.count + total)
     for (index, cell) in cells.enumerated() {

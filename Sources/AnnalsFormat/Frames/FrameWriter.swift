@@ -34,15 +34,19 @@ package struct FrameWriter: Sendable {
   /// Where in the file the first frame of `bytes` begins.
   package var start: UInt64 { offset - UInt64(bytes.count) }
 
-  /// Appends one frame. The payload is at most `FormatLimits.maximumPayload` bytes.
+  /// Appends one frame. The payload is at most `FormatLimits.maximumPayload` bytes; `crc` is its
+  /// crc32 by itself, if that is known.
   @discardableResult
   package mutating func append(
-    kind: FrameKind, flags: FrameFlags = [], payload: UnsafeRawBufferPointer
+    kind: FrameKind, flags: FrameFlags = [], payload: UnsafeRawBufferPointer, crc: UInt32? = nil
   ) -> FrameHeader {
     precondition(payload.count <= FormatLimits.maximumPayload, "a payload is at most 16 MiB")
+    let checksum =
+      crc.map { seed.checksum(ofBytesWith: $0, count: payload.count, at: offset) }
+      ?? seed.checksum(payload, at: offset)
     var header = FrameHeader(
       kind: kind, flags: flags, payloadLength: UInt32(payload.count),
-      payloadChecksum: seed.checksum(payload, at: offset), previousChecksum: previousChecksum,
+      payloadChecksum: checksum, previousChecksum: previousChecksum,
       durableMarkBack: markBack)
     let end = bytes.count + Int(header.frameLength)
     header.encode(into: &bytes, at: offset, seed: seed)

@@ -1,7 +1,7 @@
 import AnnalsFormat
 import AnnalsModel
 
-// Conversion between leaves and the values of a chunk.
+// Leaves of the values of a chunk.
 
 extension Leaf {
   /// Puts a chunk's values into sixteen leaves, its first row at `offset`. False if a leaf that
@@ -130,76 +130,6 @@ extension Leaf {
     }
     return -1
   }
-
-  /// The values of leaves for a chunk, those of rows outside `offsets` left out; nil if there is
-  /// none.
-  static func values(
-    _ leaves: ContiguousArray<Leaf?>, offsets: Range<Int>
-  ) -> ColumnValues? {
-    var bits = ContiguousArray<UInt64>(repeating: 0, count: RowPresence.maximumSpan / 64)
-    var kind: ColumnKind?
-    var target: EntityNumber = 0
-    var isMixed = false
-    for (index, leaf) in leaves.enumerated() {
-      guard let leaf, index * rowCount < offsets.upperBound,
-        (index + 1) * rowCount > offsets.lowerBound
-      else { continue }
-      isMixed =
-        isMixed || (kind ?? leaf.head.pointee.kind) != leaf.head.pointee.kind
-        || (kind == .object && target != leaf.head.pointee.entity)
-      kind = leaf.head.pointee.kind
-      target = leaf.head.pointee.kind == .object ? leaf.head.pointee.entity : 0
-      for slot in 0..<leaf.head.pointee.rows where leaf.isPresent(slot) {
-        let place = index * rowCount + slot
-        guard offsets.contains(place) else { continue }
-        let bit = place - offsets.lowerBound
-        bits[bit >> 6] |= 1 << UInt64(bit & 63)
-      }
-    }
-    let rows = RowPresence(words: bits)
-    guard let kind, rows.count > 0 else { return nil }
-    var values = ColumnValues(kind: isMixed ? .any : kind, rows: rows)
-    values.target = isMixed ? 0 : target
-    values.reserve(rows.count)
-    for (index, leaf) in leaves.enumerated() {
-      guard let leaf else { continue }
-      let first = max(0, offsets.lowerBound - index * rowCount)
-      let end = min(leaf.head.pointee.rows, offsets.upperBound - index * rowCount)
-      guard first < end else { continue }
-      let converted = isMixed && leaf.head.pointee.kind != .any ? leaf.convertedToAny() : leaf
-      converted.append(first..<end, to: &values)
-    }
-    if !values.large.contains(true) { values.large = [] }
-    return values
-  }
-
-  /// Appends the values of these slots.
-  private func append(_ slots: Range<Int>, to values: inout ColumnValues) {
-    switch head.pointee.storage {
-    case .words:
-      for slot in slots where isPresent(slot) { values.words.append(words[Leaf.bitWords + slot]) }
-    case .pairs:
-      for slot in slots where isPresent(slot) {
-        values.bytes.append(
-          contentsOf: UnsafeRawBufferPointer(start: arena + slot * 16, count: 16))
-      }
-    case .bytes:
-      for slot in slots where isPresent(slot) {
-        let span = self.span(slot)
-        values.lengths.append(UInt64(span.count))
-        values.large.append(head.pointee.hasLarge && isLarge(slot))
-        if head.pointee.kind == .any { values.tags.append(tags[slot]) }
-        if head.pointee.garbage > 0 || slots.count < head.pointee.rows {
-          values.bytes.append(
-            contentsOf: UnsafeRawBufferPointer(start: arena + span.lowerBound, count: span.count))
-        }
-      }
-      if head.pointee.garbage == 0, slots.count >= head.pointee.rows {
-        values.bytes.append(
-          contentsOf: UnsafeRawBufferPointer(start: arena, count: head.pointee.arenaCount))
-      }
-    }
-  }
 }
 
 extension ColumnValues {
@@ -234,16 +164,6 @@ extension ColumnValues {
           tag: tag, bits: UInt64(byte), length: UInt32(lengths[ordinal]),
           isLarge: !large.isEmpty && large[ordinal])
       }
-    }
-  }
-
-  fileprivate mutating func reserve(_ count: Int) {
-    switch kind.storage {
-    case .words: words.reserveCapacity(count)
-    case .pairs: bytes.reserveCapacity(16 * count)
-    case .bytes:
-      lengths.reserveCapacity(count)
-      large.reserveCapacity(count)
     }
   }
 }
