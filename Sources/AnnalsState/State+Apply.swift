@@ -120,15 +120,31 @@ extension Table {
           row, place: place, group: group, column: column,
           removing: isForward ? property.before : property.after,
           inserting: isForward ? property.after : property.before, in: list.arena)
-      } else {
+      } else if isForward {
         try put(
-          isForward ? property.after : property.before, in: list.arena, row: row, place: place,
-          group: group, column: column)
+          property.after, in: list.arena, row: row, place: place, group: group, column: column)
+      } else {
+        try putBack(
+          property.before, in: list.arena, row: row, place: place, group: group, column: column)
       }
     }
     if change.kind != .update, !appears {
       try group.markDead(place.offset)
       liveCount -= 1
     }
+  }
+  /// Sets or clears one value as it was before; without reading its column, if that is stored. An
+  /// index needs to know what goes.
+  @inline(__always)
+  private func putBack(
+    _ cell: ValueCell, in arena: UnsafeRawBufferPointer, row: Int64, place: RowPosition,
+    group: RowGroup, column: Int
+  ) throws(StateFault) {
+    if !columns[column].isIndexed, cell.isAbsence || columns[column].kind.admits(cell.tag),
+      group.edit(place.offset, column: column, to: cell, in: arena)
+    {
+      return
+    }
+    try put(cell, in: arena, row: row, place: place, group: group, column: column)
   }
 }

@@ -179,7 +179,7 @@ extension Table {
     let property = columns[column].property
     let references: [ChunkReference]
     let leaves: ContiguousArray<Leaf?>?
-    if let stored = group.storedColumn(column) {
+    if let stored = group.storedColumn(column), stored.origin == nil {
       guard full else { return }
       leaves = stored.leavesIfLoaded
       references = try stored.references.map {
@@ -187,7 +187,7 @@ extension Table {
       }
     } else {
       guard group.isChanged(column: column) else { return }
-      let changed = group.memoryLeaves(column: column)
+      let changed = try group.leaves(column: column)
       leaves = changed
       references = try write(changed, property: property, group: index, to: &writer)
     }
@@ -249,13 +249,6 @@ extension Table {
       if index.isStale(nextRow) { bytes += 5 * index.notedCount }
     }
     return bytes
-  }
-}
-
-extension RowGroup {
-  /// Whether a checkpoint would write anything of it.
-  var hasUnsaved: Bool {
-    storedLive == nil || blocks.contains { $0.contains { $0 != nil } }
   }
 }
 

@@ -44,18 +44,28 @@ extension StoreVersion {
   ) throws(AnnalsError) -> (state: State, decodedCheckpoint: UInt64?) {
     try AnnalsError.translating {
       let places = [view.head.number, number]
-      if try places.allSatisfy({ try view.holdsCheckpoint(atOrBefore: $0) }) {
+      // If this fails, the checks say why.
+      let read = holdsValues ? try? readState(at: number) : nil
+      if try places.allSatisfy({
+        try view.holdsCheckpoint(atOrBefore: $0, apartFrom: read?.chunks ?? [])
+      }) {
         let usesBase = try places.contains {
           try view.checkpoint(atOrBefore: $0)?.isBase == true
         }
         if usesBase { try view.requireBaseState() }
         // Here, since each of the copies that a rewrite makes would do it for itself.
-        var past = try state(at: number)
+        var past = try read?.state ?? state(at: number)
         try AnnalsError.translating { try past.updateIndexes() }
         return (past, view.newestCheckpointOffset)
       }
       try view.requireBaseState()
       return (try stateByReplaying(from: try view.baseDirectory(), to: number), nil)
     }
+  }
+  /// The state as of a transaction with all that was edited on the way read, and the offsets of the
+  /// chunks that were decoded for that.
+  private func readState(at number: Int64) throws -> (state: State, chunks: Set<UInt64>) {
+    let state = try state(at: number)
+    return (state, try state.readEdited())
   }
 }

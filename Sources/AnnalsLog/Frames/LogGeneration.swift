@@ -114,12 +114,12 @@ package final class LogGeneration: Sendable {
   }
 
   /// Whether every chunk of the state under the directory can be read and, with `decoding`, decodes
-  /// to what the directory says. Reads all of them.
+  /// to what the directory says. Reads all of them, apart from those at these offsets.
   func holdsState(
-    of directory: CheckpointDirectory, decoding: Bool
+    of directory: CheckpointDirectory, decoding: Bool, apartFrom known: Set<UInt64> = []
   ) throws(LogError) -> Bool {
     do throws(LogError) {
-      try requireState(of: directory, decoding: decoding)
+      try requireState(of: directory, decoding: decoding, apartFrom: known)
       return true
     } catch .damage {
       return false
@@ -128,9 +128,12 @@ package final class LogGeneration: Sendable {
 
   /// Throws `damage`, with its place, for a chunk of the state under the directory that cannot be
   /// read or, with `decoding`, does not decode to what the directory says; `decode` for one that
-  /// only a later version can decode. Reads all of them.
-  func requireState(of directory: CheckpointDirectory, decoding: Bool) throws(LogError) {
-    for (reference, role) in directory.entities.flatMap(\.chunks) {
+  /// only a later version can decode. Reads all of them, apart from those at these offsets.
+  func requireState(
+    of directory: CheckpointDirectory, decoding: Bool, apartFrom known: Set<UInt64> = []
+  ) throws(LogError) {
+    for (reference, role) in directory.entities.flatMap(\.chunks)
+    where !known.contains(reference.offset) {
       var newer: DecodeFault?
       let reason = try chunk(reference).withBytes { bytes -> String? in
         guard decoding else { return nil }

@@ -129,10 +129,13 @@ package final class LogView: Sendable {
   package var newestCheckpointOffset: UInt64? { tables.checkpoint?.offset }
 
   /// Whether the newest checkpoint at or before `number`, if it is not the base's, can be read with
-  /// all its chunks. Reads its whole state.
-  package func holdsCheckpoint(atOrBefore number: Int64) throws(LogError) -> Bool {
+  /// all its chunks. Reads its whole state, apart from chunks at these offsets, which the caller
+  /// has read just now.
+  package func holdsCheckpoint(
+    atOrBefore number: Int64, apartFrom known: Set<UInt64> = []
+  ) throws(LogError) -> Bool {
     guard let directory = try checkpoint(atOrBefore: number), !directory.isBase else { return true }
-    return try file.holdsState(of: directory, decoding: true)
+    return try file.holdsState(of: directory, decoding: true, apartFrom: known)
   }
 
   /// The names and openings in the base's own directory; nil if the base is the empty state. Reads

@@ -6,8 +6,8 @@ import AnnalsModel
 // tree, and writing an object copies one path, however many of its properties change.
 //
 // Invariants:
-// - A column of a group is either in the blocks or stored: a checkpoint's chunk, read when first
-//   touched, and moved into the blocks when written.
+// - A column of a group is either in the blocks or stored: a checkpoint's chunk, perhaps with
+//   edits, read when first touched, and moved into the blocks when written.
 // - A group without a live row has no values.
 
 /// The place of a row: its group, the leaf in the group, the slot in the leaf.
@@ -52,7 +52,7 @@ final class RowGroup: @unchecked Sendable {
   /// The leaves of each block by column position, nil where no row has a value; columns beyond have
   /// none. Sixteen blocks, or none.
   @exclusivity(unchecked) var blocks: ContiguousArray<ContiguousArray<Leaf?>> = []
-  /// What a checkpoint holds, by column position; columns beyond are in the blocks.
+  /// What is read when first touched, by column position; columns beyond are in the blocks.
   @exclusivity(unchecked) private var stored: ContiguousArray<StoredColumn?> = []
 
   init() {}
@@ -113,7 +113,7 @@ final class RowGroup: @unchecked Sendable {
 
 // The columns.
 extension RowGroup {
-  /// What a checkpoint holds of a column that did not change since.
+  /// What is read of a column when first touched: what a checkpoint holds, perhaps with edits.
   @inline(__always)
   func storedColumn(_ column: Int) -> StoredColumn? {
     column < stored.count ? stored[column] : nil
@@ -157,9 +157,28 @@ extension RowGroup {
       })
   }
 
-  /// Whether a column has a leaf in the blocks: one that no checkpoint holds.
+  /// Whether a column has a leaf in the blocks, or edits: what no checkpoint holds.
   func isChanged(column: Int) -> Bool {
-    blocks.contains { column < $0.count && $0[column] != nil }
+    storedColumn(column)?.origin != nil
+      || blocks.contains { column < $0.count && $0[column] != nil }
+  }
+
+  /// Whether a checkpoint would write anything of it.
+  var hasUnsaved: Bool {
+    storedLive == nil || stored.contains { $0?.origin != nil }
+      || blocks.contains { $0.contains { $0 != nil } }
+  }
+
+  /// Puts a value, which its column admits, into a row of a stored column without reading that.
+  /// False, and nothing done, if the column is in the blocks or should be.
+  func edit(
+    _ offset: Int, column: Int, to cell: ValueCell, in arena: UnsafeRawBufferPointer
+  ) -> Bool {
+    guard column < stored.count, var part = stored[column] else { return false }
+    // In one hand, if nobody else has it.
+    stored[column] = nil
+    defer { stored[column] = part }
+    return StoredColumn.edit(&part, offset, to: cell, in: arena)
   }
 
   /// Makes `blocks[leaf][column]` a place to write to. `width` is how many columns there are.
@@ -221,11 +240,8 @@ extension RowGroup {
     let copy = RowGroup(copying: self)
     for column in stored.indices {
       guard let part = stored[column] else { continue }
-      if let other, other.storedColumn(column) === part {
-        copy.stored[column] = copied?.storedColumn(column)
-      } else {
-        copy.stored[column] = part.unread
-      }
+      copy.stored[column] = part.unread(
+        beside: other?.storedColumn(column), copied?.storedColumn(column))
     }
     return copy
   }
