@@ -40,6 +40,9 @@ import Testing
         """))
     #expect(again.hasSuffix("\n    + P/b\n"))
     #expect(first("P#2") == "false since transaction 4")
+    // Between two lives the key is that of the first one.
+    #expect(first("P/b", "--at", "4") == "false since transaction 4")
+    #expect(first("P/b", "--at", "3") == "true since transaction 2")
   }
 
   @Test func aCount() throws {
@@ -78,6 +81,31 @@ import Testing
     let unknown = folder.run("diff", "@p.annals", "2", "--entity", "R")
     #expect(unknown.errors == "annals: the store has no entity R; it has P, Q\n")
     #expect(folder.run("diff", "@p.annals", "2", "--entity", "Q", "--exit-code").status != .done)
+  }
+
+  /// A reference that stays is told by every verb, by the name that its object had.
+  @Test func whatIsGoneIsNamed() throws {
+    let schema = Schema(entities: [
+      Entity("Place", attributes: [Attribute("id", .string, isUnique: true)]),
+      Entity(
+        "Post", attributes: [Attribute("id", .string, isUnique: true)],
+        relationships: [Relationship("place", to: "Place", onDelete: .keep)]),
+    ])
+    try Store.with(path: folder.file("k.annals"), schema: schema) { store in
+      let place = try store.write { tx in
+        let place = try tx.insert("Place", ["id": "kyoto"])
+        try tx.insert("Post", ["id": "a", "place": .object(ObjectReference(place))])
+        return place
+      }
+      try store.write { try $0.delete(place) }
+    }
+    for words in [
+      ["get", "@k.annals", "Post/a"], ["show", "@k.annals", "Post/a"], ["show", "@k.annals", "2"],
+      ["blame", "@k.annals", "Post/a"], ["diff", "@k.annals", "1", "head"],
+    ] {
+      let output = folder.run(words).output
+      #expect(output.contains("Place/kyoto"), "\(words): \(output)")
+    }
   }
 
   @Test func messages() throws {

@@ -125,9 +125,10 @@ export function difference(before, after, where, shows = {}) {
         isCut && h("span", { class: "soft" }, isMarked ? "…" : "… differs further on"));
     }
   }
+  const kindOf = ({ kind }) => before.kind !== after.kind && h("span", { class: "soft small" }, ` (${kind})`);
   return h("span", { class: "value" },
-    h("del", { class: "was" }, plain(before, where?.("before"))), h("span", { class: "soft" }, " → "),
-    h("ins", { class: "now" }, plain(after, where?.("after"))));
+    h("del", { class: "was" }, plain(before, where?.("before"))), kindOf(before), h("span", { class: "soft" }, " → "),
+    h("ins", { class: "now" }, plain(after, where?.("after"))), kindOf(after));
 }
 
 /** A word, a number, a date: what differs within it says less than both. */
