@@ -23,6 +23,7 @@ struct BudgetSession {
     "as-of": { try $0.readPast() },
     "history": { try $0.readHistory() },
     "first-page": { try $0.fetchPages() },
+    "open-page": { try $0.openPages() },
     "all-objects": { try $0.readObjects() },
     "live-step": { session in try AnnalsBenchmark.wait { try await session.step() } },
     "prune": { try $0.prune() },
@@ -185,6 +186,16 @@ struct BudgetSession {
     try expect("rows", snapshot.fetch(page).count, is: 200)
     for _ in 0..<count {
       for post in try snapshot.fetch(page) { Sink.consume(post.timestamp) }
+    }
+  }
+
+  /// The first page of a store that was just opened: nothing of it is in memory yet.
+  private func openPages() throws {
+    let page = Fetch(PostRecord.self).sorted(by: \.timestamp, .descending).limit(200)
+    for _ in 0..<count {
+      let store = try Store(path: posts, records: PostRecord.self, options: .readOnly)
+      try expect("rows", store.snapshot().fetch(page).count, is: 200)
+      try store.close()
     }
   }
 
