@@ -45,22 +45,38 @@ enum BitPacking {
       return
     }
     let mask: UInt64 = width == 64 ? .max : 1 << UInt64(width) - 1
-    // Where eight bytes from the number's first one are there, and hold all of it.
-    let reach = packed.count - 8
-    let isNarrow = width <= 57
-    var bit = 0
-    for index in output.indices {
-      let byte = bit >> 3
-      let shift = UInt64(bit & 7)
-      var bits: UInt64
-      if isNarrow && byte <= reach {
-        bits = UInt64(littleEndian: packed.loadUnaligned(fromByteOffset: byte, as: UInt64.self))
-        bits >>= shift
-      } else {
-        bits = gather(packed, from: byte, shift: shift)
-      }
+    let quick = quickCount(output.count, width: width, in: packed.count)
+    unpackQuickly(packed, base: base, width: width, mask: mask, count: quick, into: output)
+    var bit = quick * width
+    for index in quick..<output.count {
+      let bits = gather(packed, from: bit >> 3, shift: UInt64(bit & 7))
       output[index] = base &+ Int64(bitPattern: bits & mask)
       bit += width
+    }
+  }
+
+  /// How many numbers, from the first on, lie each within eight bytes that are all there.
+  private static func quickCount(_ count: Int, width: Int, in length: Int) -> Int {
+    // With seven bits before it, a number of 57 bits fills eight bytes.
+    guard width <= 57, length >= 8 else { return 0 }
+    return min(count, ((length - 7) * 8 - 1) / width + 1)
+  }
+
+  /// Reads the numbers that `quickCount` says.
+  private static func unpackQuickly(
+    _ packed: UnsafeRawBufferPointer, base: Int64, width: Int, mask: UInt64, count: Int,
+    into output: UnsafeMutableBufferPointer<Int64>
+  ) {
+    guard count > 0, let source = packed.baseAddress, let target = output.baseAddress else {
+      return
+    }
+    var bit: UInt64 = 0
+    let step = UInt64(width)
+    for index in 0..<count {
+      let byte = Int(truncatingIfNeeded: bit &>> 3)
+      let bits = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: byte, as: UInt64.self))
+      target[index] = base &+ Int64(bitPattern: bits &>> (bit & 7) & mask)
+      bit &+= step
     }
   }
 

@@ -141,50 +141,85 @@ enum BytesColumn {
     into cells: UnsafeMutableBufferPointer<ValueCell>, arena: inout ContiguousArray<UInt8>,
     arenaLimit: Int, integers: inout Scratch<Int64>
   ) throws(DecodeFault) {
-    let count = cells.count
+    var offset = UInt64(arena.count)
+    let lengths = try readPlainly(
+      &reader, layout, count: cells.count, arena: &arena, arenaLimit: arenaLimit,
+      integers: &integers)
+    for index in cells.indices {
+      let length = UInt32(truncatingIfNeeded: lengths[index])
+      cells[index] = ValueCell(tag: tag, bits: offset, length: length)
+      offset += UInt64(length)
+    }
+  }
+
+  /// Reads the bytes of `count` values, at least one, in the layout `plain` or `prefixed`; they are
+  /// joined in the arena. Returns the lengths, which are valid until `integers` are used again.
+  static func readPlainly(
+    _ reader: inout ByteReader, _ layout: ValuesLayout, count: Int,
+    arena: inout ContiguousArray<UInt8>, arenaLimit: Int, integers: inout Scratch<Int64>
+  ) throws(DecodeFault) -> UnsafeMutableBufferPointer<Int64> {
     let isPrefixed = layout == .prefixed
-    let numbers = integers.reserve(count * 2)
+    let numbers = integers.reserve(isPrefixed ? count * 2 : count)
     let lengths = UnsafeMutableBufferPointer(rebasing: numbers[..<count])
     let prefixes = UnsafeMutableBufferPointer(rebasing: numbers[count...])
     try IntegerColumn.decode(&reader, into: lengths)
-    prefixes[0] = 0
     if isPrefixed {
+      prefixes[0] = 0
       try IntegerColumn.decode(
         &reader, into: UnsafeMutableBufferPointer(rebasing: prefixes[1...]))
-    } else {
-      prefixes.update(repeating: 0)
     }
+    guard let sums = isPrefixed ? countBytes(lengths, prefixes) : countBytes(lengths) else {
+      throw reader.invalid("a length that cannot be")
+    }
+    let bytes = try reader.readBytes(sums.own)
+    guard sums.total <= arenaLimit - arena.count else {
+      throw .tooLarge(at: reader.offset, limit: UInt64(FormatLimits.maximumDecodedLength))
+    }
+    if isPrefixed {
+      appendPrefixed(
+        bytes, prefixes: prefixes, lengths: lengths, total: sums.total, to: &arena)
+    } else {
+      arena.append(contentsOf: bytes)
+    }
+    return lengths
+  }
+
+  /// How many bytes values of these lengths take, of their own and in all; nil if a length is
+  /// negative or beyond the limit.
+  private static func countBytes(
+    _ lengths: UnsafeMutableBufferPointer<Int64>
+  ) -> (own: Int, total: Int)? {
+    var sum: UInt64 = 0
+    var greatest: UInt64 = 0
+    for length in lengths {
+      // A negative one is greater than all others.
+      greatest = max(greatest, UInt64(bitPattern: length))
+      sum &+= UInt64(bitPattern: length)
+    }
+    // So many of at most the limit do not overflow.
+    guard greatest <= UInt64(FormatLimits.maximumDecodedLength) else { return nil }
+    return (Int(sum), Int(sum))
+  }
+
+  /// The same of values that share so many bytes with the one before; nil also if one shares more
+  /// than there are.
+  private static func countBytes(
+    _ lengths: UnsafeMutableBufferPointer<Int64>, _ prefixes: UnsafeMutableBufferPointer<Int64>
+  ) -> (own: Int, total: Int)? {
     // Each length is checked before it is added: the sums cannot overflow.
     let limit = Int64(FormatLimits.maximumDecodedLength)
     var own = 0
     var total = 0
     var previous: Int64 = 0
-    for index in 0..<count {
+    for index in lengths.indices {
       let length = lengths[index]
       let prefix = prefixes[index]
-      guard length <= limit, prefix >= 0, prefix <= length, prefix <= previous else {
-        throw reader.invalid("a length that cannot be")
-      }
+      guard length <= limit, prefix >= 0, prefix <= length, prefix <= previous else { return nil }
       previous = length
       own += Int(length - prefix)
       total += Int(length)
     }
-    let bytes = try reader.readBytes(own)
-    guard total <= arenaLimit - arena.count else {
-      throw .tooLarge(at: reader.offset, limit: UInt64(limit))
-    }
-    let start = arena.count
-    if isPrefixed {
-      appendPrefixed(bytes, prefixes: prefixes, lengths: lengths, total: total, to: &arena)
-    } else {
-      arena.append(contentsOf: bytes)
-    }
-    var offset = UInt64(start)
-    for index in 0..<count {
-      let length = UInt32(truncatingIfNeeded: lengths[index])
-      cells[index] = ValueCell(tag: tag, bits: offset, length: length)
-      offset += UInt64(length)
-    }
+    return (own, total)
   }
 
   /// Appends each value, made of what it shares with the one before and of its own bytes.

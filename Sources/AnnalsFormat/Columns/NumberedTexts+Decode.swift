@@ -65,75 +65,101 @@ extension NumberedTexts {
       tag: ValueTag, into cells: UnsafeMutableBufferPointer<ValueCell>,
       arena: inout ContiguousArray<UInt8>, room: Int
     ) -> Bool {
-      var total = 0
-      var next = 0
-      for place in cells.indices {
-        let index = Int(indexes[place])
-        var length = Int(parts[index].length) + Int(parts[digits.count + index].length)
-        if digits[index] > 0 {
-          length += width(of: numbers[next], atLeast: digits[index])
-          next += 1
-        }
-        cells[place] = ValueCell(
-          tag: tag, bits: UInt64(arena.count + total), length: UInt32(truncatingIfNeeded: length))
-        total += length
-        if total > room { return false }
-      }
       let start = arena.count
+      guard let total = measure(indexes, numbers, tag: tag, into: cells, from: start, room: room)
+      else { return false }
       arena.append(contentsOf: repeatElement(0, count: total))
       arena.withUnsafeMutableBytes { arena in
         bytes.withUnsafeBytes { bytes in
-          fill(
-            UnsafeMutableRawBufferPointer(rebasing: arena[start...]), cells, indexes, numbers, bytes
-          )
+          // A pattern of nothing at all has no bytes.
+          guard let output = arena.baseAddress, total > 0 else { return }
+          let source = bytes.baseAddress ?? UnsafeRawPointer(output)
+          fill(output + start, cells, indexes, numbers, source)
         }
       }
       return true
     }
 
+    /// Makes the cells of texts that begin at `start`; returns how many bytes these take, nil if
+    /// that is more than `room`.
+    private func measure(
+      _ indexes: UnsafeMutableBufferPointer<Int64>, _ numbers: UnsafeMutableBufferPointer<Int64>,
+      tag: ValueTag, into cells: UnsafeMutableBufferPointer<ValueCell>, from start: Int, room: Int
+    ) -> Int? {
+      digits.withUnsafeBufferPointer { digits in
+        var total = 0
+        var next = 0
+        for place in cells.indices {
+          let index = Int(truncatingIfNeeded: indexes[place])
+          var length = Int(parts[index].length) &+ Int(parts[digits.count &+ index].length)
+          if digits[index] > 0 {
+            length &+= Texts.width(of: numbers[next], atLeast: digits[index])
+            next &+= 1
+          }
+          cells[place] = ValueCell(
+            tag: tag, bits: UInt64(truncatingIfNeeded: start &+ total),
+            length: UInt32(truncatingIfNeeded: length))
+          total &+= length
+          if total > room { return nil }
+        }
+        return total
+      }
+    }
+
     /// Writes the texts, whose lengths the cells have.
     private func fill(
-      _ output: UnsafeMutableRawBufferPointer, _ cells: UnsafeMutableBufferPointer<ValueCell>,
+      _ output: UnsafeMutableRawPointer, _ cells: UnsafeMutableBufferPointer<ValueCell>,
       _ indexes: UnsafeMutableBufferPointer<Int64>, _ numbers: UnsafeMutableBufferPointer<Int64>,
-      _ bytes: UnsafeRawBufferPointer
+      _ source: UnsafeRawPointer
     ) {
-      var offset = 0
-      func copy(_ part: ValueCell) {
-        let text = UnsafeRawBufferPointer(rebasing: bytes[part.arenaRange])
-        UnsafeMutableRawBufferPointer(rebasing: output[offset..<offset + text.count])
-          .copyMemory(from: text)
-        offset += text.count
-      }
-      var next = 0
-      for text in cells.indices {
-        let index = Int(indexes[text])
-        let suffix = parts[digits.count + index]
-        let end = offset + Int(cells[text].length) - Int(suffix.length)
-        copy(parts[index])
-        if digits[index] > 0 {
-          var rest = UInt64(bitPattern: numbers[next])
-          next += 1
-          var place = end
-          while place > offset {
-            place -= 1
-            output[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
+      digits.withUnsafeBufferPointer { digits in
+        var output = output
+        var next = 0
+        for place in cells.indices {
+          let index = Int(truncatingIfNeeded: indexes[place])
+          let (prefix, suffix) = (parts[index], parts[digits.count &+ index])
+          let end = output + Int(cells[place].length)
+          output.copyMemory(
+            from: source + Int(truncatingIfNeeded: prefix.bits), byteCount: Int(prefix.length))
+          output += Int(prefix.length)
+          let behind = end - Int(suffix.length)
+          if digits[index] > 0 {
+            Texts.write(UInt64(bitPattern: numbers[next]), from: output, to: behind)
+            next &+= 1
           }
-          offset = end
+          behind.copyMemory(
+            from: source + Int(truncatingIfNeeded: suffix.bits), byteCount: Int(suffix.length))
+          output = end
         }
-        copy(suffix)
+      }
+    }
+
+    /// Writes a number with as many digits as there is room for.
+    @inline(__always)
+    private static func write(
+      _ number: UInt64, from start: UnsafeMutableRawPointer, to end: UnsafeMutableRawPointer
+    ) {
+      var rest = number
+      var place = end
+      while place > start {
+        place -= 1
+        let digit = UInt8(truncatingIfNeeded: rest % 10)
+        place.storeBytes(of: UInt8(ascii: "0") &+ digit, as: UInt8.self)
+        rest /= 10
       }
     }
 
     /// How many digits a number has, filled up with zeros.
-    private func width(of number: Int64, atLeast least: Int64) -> Int {
+    @inline(__always)
+    private static func width(of number: Int64, atLeast least: Int64) -> Int {
       var digits: Int64 = 1
       var bound: Int64 = 10
+      // A number has at most 18 digits.
       while number >= bound {
-        digits += 1
-        bound *= 10
+        digits &+= 1
+        bound &*= 10
       }
-      return Int(max(digits, least))
+      return Int(truncatingIfNeeded: max(digits, least))
     }
   }
 }

@@ -79,51 +79,6 @@ extension Leaf {
     }
   }
 
-  /// Puts values of equal width, those from `ordinal` on, at the slots of the rows that have one.
-  private func place(_ values: UnsafeRawBufferPointer, from ordinal: Int, width: Int) {
-    let rows = head.pointee.rows
-    let target = UnsafeMutableRawBufferPointer(
-      start: words + Leaf.bitWords, count: rows * width)
-    if head.pointee.present == rows {
-      let all = values[ordinal * width..<(ordinal + rows) * width]
-      target.copyMemory(from: UnsafeRawBufferPointer(rebasing: all))
-      return
-    }
-    var next = ordinal * width
-    for slot in 0..<rows where isPresent(slot) {
-      let place = UnsafeMutableRawBufferPointer(
-        rebasing: target[slot * width..<slot * width + width])
-      place.copyMemory(from: UnsafeRawBufferPointer(rebasing: values[next..<next + width]))
-      next += width
-    }
-  }
-
-  /// Notes where each value's bytes end, of values from `ordinal` on, with tags and what is large.
-  private func placeEnds(_ values: ColumnValues, from ordinal: Int) {
-    let rows = head.pointee.rows
-    let ends = ends
-    var end: UInt64 = 0
-    if head.pointee.present == rows, values.kind != .any, values.large.isEmpty {
-      values.lengths.withUnsafeBufferPointer { lengths in
-        for slot in 0..<rows {
-          end &+= lengths[ordinal + slot]
-          ends[slot] = UInt32(truncatingIfNeeded: end)
-        }
-      }
-      return
-    }
-    var next = ordinal
-    for slot in 0..<rows {
-      if isPresent(slot) {
-        end += values.lengths[next]
-        if values.kind == .any { tags[slot] = values.tags[next] }
-        if !values.large.isEmpty, values.large[next] { setLarge(slot, true) }
-        next += 1
-      }
-      ends[slot] = UInt32(end)
-    }
-  }
-
   private static func lastBit(_ bits: ArraySlice<UInt64>) -> Int {
     for (index, word) in bits.enumerated().reversed() where word != 0 {
       return index * 64 + 63 - word.leadingZeroBitCount
