@@ -6,7 +6,8 @@ import AnnalsState
 public struct BlameLine: Sendable {
   /// The property's name at the position asked for.
   public let property: String
-  /// The property's value at that position; null if it was cleared.
+  /// The property's value at that position; null if it was cleared. A reference to an object that
+  /// was deleted since, and that its delete rule keeps, is what was set.
   public let value: Value
   /// The transaction that set or cleared it; nil if that was pruned, or if the value is a default
   /// that no transaction wrote.
