@@ -65,7 +65,9 @@ import Testing
       first("--entity", "P", "--count", "many")
         == "annals: --count is >=100, ==0 or <5, not `many`\n")
     #expect(first("--entity", "P", "--where", "z == 1").hasPrefix("annals: --where, column 1: "))
-    #expect(first("P/z") == "annals: there is no object P/z, and there never was one\n")
+    for name in ["P/z", "P#99"] {
+      #expect(first(name) == "annals: there is no object \(name), and there never was one\n")
+    }
     #expect(folder.run("since", "@none.annals", "P/z").status == .couldNotRun)
   }
 

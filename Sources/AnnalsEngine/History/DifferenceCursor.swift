@@ -56,14 +56,16 @@ struct DifferenceCursor {
       let run = touched[start...].prefix { $0.entity == entity }
       start = run.endIndex
       var deleted: [Value: ObjectReference] = [:]
+      var inserted: [ObjectReference] = []
       for object in run {
-        guard try old.exists(object), try !new.exists(object) else { continue }
+        let (was, isThere) = (try old.exists(object), try new.exists(object))
+        if isThere, !was { inserted.append(object) }
+        guard was, !isThere else { continue }
         let key = try old.key(of: object)
         if !key.isNull { deleted[key] = object }
       }
       if deleted.isEmpty { continue }
-      for object in run {
-        guard try new.exists(object), try !old.exists(object) else { continue }
+      for object in inserted {
         if let first = try deleted[new.key(of: object)] { successors[first] = object }
       }
     }

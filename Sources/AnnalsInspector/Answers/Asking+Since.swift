@@ -10,6 +10,11 @@ extension Asking {
     let version = store.version
     let end = try store.number(parameters["at"])
     let claim = try Claim(self, store, asOf: end)
+    if claim.object != nil, let text = parameters["object"] {
+      // Of a number that no object ever had, nothing can be said.
+      let argument = try ObjectArgument(text)
+      if case .row = argument { _ = try argument.findAll(inHistoryOf: store.store) }
+    }
     var probes: [SinceDocument.Probe] = []
     var states = 0
     func note(_ probe: SinceDocument.Probe) {
