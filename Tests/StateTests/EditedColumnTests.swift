@@ -128,6 +128,34 @@ import Testing
     #expect(try past.value(1, 4, 2) == .string("text 4"))
   }
 
+  /// Of several changes of one property that are undone before it is read, the oldest counts.
+  @Test func `the last edit of a row overtakes those before`() throws {
+    let (newest, chunks) = try makeStored()
+    var past = newest
+    for step in (0..<6).reversed() {
+      var batch = ChangeBatch()
+      for row: Int64 in [3, 200, 300, 5_000] {
+        // The number is cleared in turns, and so is the text, in the others.
+        let number: (Int) -> Value = { $0 % 2 == 0 ? .int(Int64($0)) : .null }
+        let text: (Int) -> Value = { $0 % 3 == 1 ? .null : .string("\(row) at \($0)") }
+        batch.append(
+          .update, 1, row,
+          [(1, number(step), number(step + 1)), (2, text(step), text(step + 1))])
+      }
+      try takeBack(&past, batch)
+      if step == 4 {
+        #expect(try past.value(1, 300, 1) == .int(4))
+        #expect(try past.value(1, 300, 2) == .null)
+      }
+    }
+    for row: Int64 in [3, 200, 300, 5_000] {
+      #expect(try past.value(1, row, 1) == .int(0))
+      #expect(try past.value(1, row, 2) == .string("\(row) at 0"))
+      #expect(try past.value(1, row + 1, 2) == .string("text \(row + 1)"))
+    }
+    #expect(chunks.reads.count == 6)
+  }
+
   @Test func `a state and its copies are edited apart`() throws {
     let (newest, _) = try makeStored()
     var states = [newest]
