@@ -24,6 +24,13 @@ let hotSettings: [SwiftSetting] =
     ])
   ]
 
+/// The linker's part: Swift Testing finds the function in AnnalsTestSupport that stands for the C
+/// library's, and takes no backtraces.
+let testLinking: [LinkerSetting] =
+  hotSettings.isEmpty
+  ? []
+  : [.unsafeFlags(["-Xlinker", "--export-dynamic-symbol=backtrace"], .when(platforms: [.linux]))]
+
 /// A target of the engine: `Sources/<name>`, with the arrows of Docs/Architecture.md.
 func engine(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(
@@ -63,8 +70,10 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    // Instructions that Swift has no words for.
+    .systemLibrary(name: "CProcessor"),
     engine("AnnalsModel"),
-    engine("AnnalsFormat", ["AnnalsModel", "CZlib"]),
+    engine("AnnalsFormat", ["AnnalsModel", "CProcessor", "CZlib"]),
     .systemLibrary(name: "CLinuxCalls"),
     engine("AnnalsStorage", ["CLinuxCalls", system]),
     engine("AnnalsState", ["AnnalsModel", "AnnalsFormat"]),
@@ -114,12 +123,11 @@ let package = Package(
     engine(
       "AnnalsExchange",
       ["Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage"]),
-    .systemLibrary(name: "CSHA256"),
     engine(
       "AnnalsReplication",
       [
         "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
-        "AnnalsStorage", "CSHA256",
+        "AnnalsStorage", "CProcessor",
       ]),
     .systemLibrary(
       name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"]), .brew(["cnats"])]),
@@ -183,7 +191,7 @@ let package = Package(
     .target(
       name: "AnnalsTestSupport",
       dependencies: ["AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsStorage"],
-      path: "Tests/AnnalsTestSupport", swiftSettings: settings),
+      path: "Tests/AnnalsTestSupport", swiftSettings: settings, linkerSettings: testLinking),
     tests(
       "ClientTests",
       [

@@ -248,7 +248,7 @@ private struct SmallProgram {
       build.deleteLastPathComponent()
     }
     return [modules.path, system.path]
-      + ["CZlib", "CLinuxCalls", "CSHA256"].map {
+      + ["CZlib", "CLinuxCalls", "CProcessor"].map {
         packageFolder.appending(path: "Sources/" + $0).path
       }
   }

@@ -48,7 +48,7 @@ enum TidyRules {
   /// arrows.
   static let arrows: [String: Set<String>] = [
     "AnnalsModel": [],
-    "AnnalsFormat": ["AnnalsModel", "CZlib"],
+    "AnnalsFormat": ["AnnalsModel", "CProcessor", "CZlib"],
     "AnnalsStorage": ["SystemPackage", "CLinuxCalls", "Darwin", "Glibc", "Musl"],
     "AnnalsFaults": ["AnnalsStorage", "SystemPackage"],
     "AnnalsState": ["AnnalsModel", "AnnalsFormat"],
@@ -85,7 +85,7 @@ enum TidyRules {
     "AnnalsJetStream": ["AnnalsReplication", "AnnalsStorage", "CNATS", "Dispatch", "Foundation"],
     "AnnalsReplication": [
       "Annals", "AnnalsEngine", "AnnalsFormat", "AnnalsLog", "AnnalsModel", "AnnalsState",
-      "AnnalsStorage", "CSHA256", "Foundation",
+      "AnnalsStorage", "CProcessor", "Foundation",
     ],
     "AnnalsExchange": [
       "Annals", "AnnalsFormat", "AnnalsModel", "AnnalsState", "AnnalsStorage", "Foundation",

@@ -1,4 +1,5 @@
 import AnnalsModel
+import CProcessor
 import CZlib
 
 /// The checksum of the format: CRC-32 as zlib computes it (polynomial 0xEDB88320 reflected, initial
@@ -6,12 +7,41 @@ import CZlib
 package enum Checksum {
   /// From how many bytes on zlib is the faster one; see `ChecksumTables`.
   private static let shortLength = 640
+  /// From how many bytes on the processor's own instructions are, where it has them.
+  private static let foldedLength = 112
+  private static let hasInstructions = annals_crc32_is_built_in() != 0
 
   /// The crc32 of bytes, continuing from the crc32 of those before them.
   package static func crc32(
     _ bytes: UnsafeRawBufferPointer, startingFrom start: UInt32 = 0
   ) -> UInt32 {
     // zlib answers 0, not `start`, for a null pointer; and it counts in 32 bits.
+    guard let base = bytes.baseAddress, bytes.count > 0 else { return start }
+    if bytes.count >= foldedLength, hasInstructions {
+      return folded(bytes, base, startingFrom: start)
+    }
+    return portable(bytes, startingFrom: start)
+  }
+
+  /// The same by the processor's instructions, of 64 bytes or more: all but the last few are folded
+  /// to sixteen, which take their place.
+  private static func folded(
+    _ bytes: UnsafeRawBufferPointer, _ base: UnsafeRawPointer, startingFrom start: UInt32
+  ) -> UInt32 {
+    let count = bytes.count & ~15
+    var rest = (0 as UInt64, 0 as UInt64)
+    return withUnsafeMutableBytes(of: &rest) { rest in
+      annals_crc32_fold(~start, base, count, rest.baseAddress)
+      let tables = ChecksumTables.shared
+      let folded = tables.crc32(UnsafeRawBufferPointer(rest), startingFrom: ~0)
+      return tables.crc32(UnsafeRawBufferPointer(rebasing: bytes[count...]), startingFrom: folded)
+    }
+  }
+
+  /// The same without them.
+  package static func portable(
+    _ bytes: UnsafeRawBufferPointer, startingFrom start: UInt32 = 0
+  ) -> UInt32 {
     guard let base = bytes.baseAddress, bytes.count > 0 else { return start }
     if bytes.count < shortLength {
       return ChecksumTables.shared.crc32(bytes, startingFrom: start)

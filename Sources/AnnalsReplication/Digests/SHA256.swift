@@ -1,4 +1,4 @@
-import CSHA256
+import CProcessor
 
 /// SHA-256 (FIPS 180-4), fed piece by piece.
 ///
