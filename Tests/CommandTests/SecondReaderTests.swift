@@ -129,7 +129,10 @@ struct SecondReaderTests {
 
 /// Runs the second reader.
 enum SecondReader {
-  static let isHere = (try? run(["--version"]).status) == 0
+  static let isHere = (try? python(["--version"]).status) == 0
+
+  /// Where Python keeps what it has made of the reader's text, which takes longer than most files.
+  private static let cache = packageFolder.appending(path: ".build/second-reader").path
 
   /// The paths of all stores in Fixtures.
   static var fixtures: [String] {
@@ -173,12 +176,10 @@ enum SecondReader {
 
   /// Compares all states of a store with those that the command prints.
   static func compare(_ name: String, in folder: CommandFolder) throws {
-    let reader = packageFolder.appending(path: "Tests/SecondReader/reader.py").path
-    let check = try check(folder.file(name))
-    #expect(check.status == 0, "\(check.errors)")
-    let digests = try run([reader, folder.file(name), "digest"])
-    #expect(digests.status == 0, "\(digests.errors)")
-    for line in digests.output.split(separator: "\n") {
+    let found = try run([folder.file(name), "both"])
+    #expect(found.status == 0, "\(found.errors)")
+    // The first line is that of its check.
+    for line in found.output.split(separator: "\n").dropFirst() {
       let words = line.split(separator: " ")
       let number = String(try #require(words.first))
       let expected = folder.run("state", "@\(name)", "--at", number)
@@ -186,28 +187,38 @@ enum SecondReader {
       if expected.errors.contains("is lost: ") { continue }
       #expect(expected.status == .done)
       guard Digest(of: Array(expected.output.utf8)).description != words[1] else { continue }
-      let state = try run([reader, folder.file(name), "state", number])
+      let state = try run([folder.file(name), "state", number])
       #expect(state.output == expected.output, "\(name) at \(number): \(state.errors)")
     }
   }
 
   /// What its `check` says of a file.
   static func check(_ path: String) throws -> (status: Int32, output: String, errors: String) {
-    try run([packageFolder.appending(path: "Tests/SecondReader/reader.py").path, path, "check"])
+    try run([path, "check"])
   }
 
   /// What it meets of the format in these files.
   static func met(_ paths: [String]) throws -> (status: Int32, output: String, errors: String) {
-    let reader = packageFolder.appending(path: "Tests/SecondReader/reader.py").path
-    return try run([reader, paths[0], "met"] + paths.dropFirst())
+    try run([paths[0], "met"] + paths.dropFirst())
   }
 
   private static func run(
     _ arguments: [String]
   ) throws -> (status: Int32, output: String, errors: String) {
+    let program = "import reader, sys; sys.exit(reader.main(sys.argv[1:]))"
+    return try python(["-c", program] + arguments)
+  }
+
+  private static func python(
+    _ arguments: [String]
+  ) throws -> (status: Int32, output: String, errors: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["python3", "-B"] + arguments
+    process.arguments = ["python3"] + arguments
+    var environment = ProcessInfo.processInfo.environment
+    environment["PYTHONPATH"] = packageFolder.appending(path: "Tests/SecondReader").path
+    environment["PYTHONPYCACHEPREFIX"] = cache
+    process.environment = environment
     let output = Pipe()
     process.standardOutput = output
     // A line at most, which the pipe holds.

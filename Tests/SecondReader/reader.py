@@ -6,6 +6,7 @@
     reader.py FILE list             one line of JSON for each transaction
     reader.py FILE digest [N ...]   "N sha256" of the state as of each N (all, if none is named)
     reader.py FILE check            replays all and compares with every checkpoint in the file
+    reader.py FILE both             check, and then digest
     reader.py FILE met [FILE ...]   the same for each, and a line for each thing of the format met
 
 Only the standard library is used, and nothing of the project's code. It refuses what the format
@@ -2193,7 +2194,7 @@ def command_check(file):
 
 
 def main(arguments):
-    if len(arguments) < 2 or arguments[1] not in ("state", "checkpoint", "list", "digest", "check", "met"):
+    if len(arguments) < 2 or arguments[1] not in ("state", "checkpoint", "list", "digest", "check", "both", "met"):
         sys.stderr.write(__doc__)
         return 2
     out = sys.stdout.buffer
@@ -2224,6 +2225,8 @@ def main(arguments):
             out.write(command_list(file))
         else:
             out.write(command_check(file))
+            if command == "both":
+                return main([arguments[0], "digest"])
             if command == "met":
                 for path in arguments[2:]:
                     out.write(command_check(File(path)))

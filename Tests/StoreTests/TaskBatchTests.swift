@@ -112,6 +112,8 @@ import Testing
 
   @Test func aBatchEndsForWhoWritesAlone() async throws {
     let store = try makeStore(.exclusive)
+    // However long a thread waits for its processor.
+    store.writer.longestTurn = .seconds(600)
     let writers = Writers(store)
     let second: Body = { _ in
       writers.run("checkpoint") { try $0.checkpoint() }

@@ -110,7 +110,8 @@ public struct OutboxReport: Sendable {
   public struct Sent: Sendable {
     /// The draft.
     public let item: OutboxItem
-    /// The position after its transaction; nil if it came to nothing, as others had done the same.
+    /// The position after its transaction. Nil if it came to nothing: others had done the same, or
+    /// by its policy the stored state stays, as `conflicts` says.
     public let token: Token?
     /// The conflicts that its merge policy resolved. Empty for one that was found in the log.
     public let conflicts: [PropertyConflict]
