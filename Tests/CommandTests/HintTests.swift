@@ -19,6 +19,19 @@ import Testing
     #expect(number.errors.contains("One transaction: annals show @p.annals 7"), "\(number)")
   }
 
+  @Test func namesThatNobodyHasAreNoted() throws {
+    let folder = try CommandFolder()
+    folder.run("put", "@p.annals", "Post/a", "title=x", "--author", "Clara")
+    let near = folder.run("log", "@p.annals", "--author", "Klara", "--author", "Clara")
+    #expect(near.status == .done && near.output.contains("Clara"))
+    #expect(
+      near.errors == "annals: note: no transaction has the author Klara; did you mean Clara?\n")
+    let context = folder.run("log", "@p.annals", "--context", "nightly import")
+    #expect(context.status == .done && context.output.isEmpty)
+    #expect(context.errors == "annals: note: no transaction has the context nightly import\n")
+    #expect(folder.run("log", "@p.annals", "--author", "Clara").errors.isEmpty)
+  }
+
   @Test(arguments: [
     "log", "state", "get", "diff", "show", "export", "replay", "prune", "schema", "revert",
   ])

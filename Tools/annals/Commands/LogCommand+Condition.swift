@@ -28,6 +28,8 @@ extension LogCommand {
       throw CommandFailure(unknownEntity: name, store)
     }
     let glossary = store.version.glossary()
+    note("author", author, glossary, console)
+    note("context", context, glossary, console)
     for name in property {
       guard glossary.knowsProperty(name) else { throw unknown(property: name, store) }
       guard entity.isEmpty || glossary.knowsProperty(name, ofAny: entity) else {
@@ -64,6 +66,17 @@ extension LogCommand {
   private func add(_ choices: [HistoryCondition], to condition: inout HistoryCondition) throws {
     guard let first = choices.first else { return }
     condition = condition && choices.dropFirst().reduce(first) { $0 || $1 }
+  }
+
+  /// Says which of these names the store has never met: no error, since they may come.
+  private func note(
+    _ what: String, _ names: [String], _ glossary: Glossary, _ console: Console
+  ) {
+    let known = glossary.nameTable
+    for name in names where !known.contains(where: { $0.hasSameBytes(as: name) }) {
+      let near = NearName.hint(name, among: known)
+      console.report("note: no transaction has the \(what) \(ValueText.plain(name))\(near)")
+    }
   }
 
   private func unknown(property name: String, _ store: Store) -> CommandFailure {
