@@ -205,7 +205,10 @@ def build():
 
 
 def swift_build(folder, name, needed):
-    done = subprocess.run(["swift", "build", "-c", "release", "--package-path", folder],
+    # Read anew: a manifest asks which headers are there, and one may have come since.
+    os.utime(os.path.join(folder, "Package.swift"))
+    done = subprocess.run(["swift", "build", "-c", "release", "--manifest-cache", "none",
+                           "--package-path", folder],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
     if done.returncode:
