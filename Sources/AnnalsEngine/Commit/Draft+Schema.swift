@@ -13,7 +13,7 @@ extension Draft {
   /// Throws `.invalidSchema` with every reason; then nothing has changed.
   package mutating func require(
     _ schema: Schema, _ edits: [SchemaEdit], timesDeclared: (SchemaEdit) -> Int,
-    tolerating tolerance: SchemaTolerance = []
+    tolerating tolerance: SchemaTolerance = .nothing
   ) throws(AnnalsError) -> [SchemaEdit] {
     let change = try AnnalsError.schema(
       reader.state, adding: schema, edits, timesDeclared: timesDeclared, records.history,
@@ -119,7 +119,7 @@ extension AnnalsError {
   package static func schema(
     _ state: State, adding required: Schema, _ edits: [SchemaEdit],
     timesDeclared: (SchemaEdit) -> Int, _ history: [SchemaHistoryEntry],
-    tolerating tolerance: SchemaTolerance = []
+    tolerating tolerance: SchemaTolerance = .nothing
   ) throws(AnnalsError) -> SchemaChange {
     do throws(SchemaError) {
       return try state.schema.adding(

@@ -1,12 +1,19 @@
 /// The indexes of names in a list.
 ///
 /// For schemas of thousands of names, where searching for each would take quadratic time. A few are
-/// compared one by one: the first use of a dictionary of a type searches all conformances of the
-/// process, which would be an eighth of the first opening.
+/// compared one by one: the first use of a dictionary of a type, even to free an empty one, searches
+/// all conformances of the process, which would be an eighth of the first opening. So the dictionary
+/// is in an object, which is freed without that.
 package struct NameIndex: Sendable {
   private var few: ContiguousArray<(name: String, place: Int)> = []
-  private var places: [ContiguousArray<UInt8>: Int] = [:]
+  private var others: Others?
   private static let fewCount = 16
+
+  /// The names behind the first few. Changed by the one index that has it.
+  private final class Others: @unchecked Sendable {
+    var places: [ContiguousArray<UInt8>: Int]
+    init(_ places: [ContiguousArray<UInt8>: Int]) { self.places = places }
+  }
 
   /// Indexes these names; equal names get the index of the first.
   package init(_ names: some Sequence<String>) {
@@ -16,7 +23,7 @@ package struct NameIndex: Sendable {
   /// The index of a name; nil if it is not in the list.
   package subscript(name: String) -> Int? {
     for entry in few where entry.name.hasSameBytes(as: name) { return entry.place }
-    return few.count < NameIndex.fewCount ? nil : places[ContiguousArray(name.utf8)]
+    return others?.places[ContiguousArray(name.utf8)]
   }
 
   /// Adds a name. Returns false, and changes nothing, if it exists already.
@@ -26,7 +33,8 @@ package struct NameIndex: Sendable {
     if few.count < NameIndex.fewCount {
       few.append((name, place))
     } else {
-      places[ContiguousArray(name.utf8)] = place
+      if !isKnownUniquelyReferenced(&others) { others = Others(others?.places ?? [:]) }
+      others?.places[ContiguousArray(name.utf8)] = place
     }
     return true
   }

@@ -173,7 +173,9 @@ public struct IndexDescription: Hashable, Sendable {
 
   /// The name that records give to an index like this over properties of these names.
   package func recordName(over names: [String]) -> String {
-    let joined = names.joined(separator: ", ")
+    // By hand: `joined` searches all conformances of the process when it is first used.
+    var joined = ""
+    for name in names { joined += joined.isEmpty ? name : ", " + name }
     guard kind.word == nil else { return kind.prefix + joined }
     return elements.count == 1 && elements[0].isDescending ? joined + " descending" : joined
   }

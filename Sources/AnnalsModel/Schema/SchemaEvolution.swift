@@ -53,6 +53,8 @@ package struct SchemaTolerance: OptionSet, Sendable {
   package let rawValue: Int
   package init(rawValue: Int) { self.rawValue = rawValue }
 
+  /// Not `[]`: the first use of a literal of the type searches all conformances of the process.
+  package static var nothing: SchemaTolerance { SchemaTolerance(rawValue: 0) }
   /// New required properties without a default, though there are objects, which lack them so far.
   package static let missingValues = SchemaTolerance(rawValue: 1)
   /// What contradicts the store's schema, which stays as it is.
@@ -74,7 +76,8 @@ extension Schema {
   package func adding(
     _ required: Schema, edits: [SchemaEdit] = [], timesDeclared: (SchemaEdit) -> Int = { _ in 0 },
     wasNamed: @escaping (EntityNumber, PropertyNumber?, String) -> Bool = { _, _, _ in false },
-    objectCount: (EntityNumber) -> Int = { _ in 0 }, tolerating tolerance: SchemaTolerance = []
+    objectCount: (EntityNumber) -> Int = { _ in 0 },
+    tolerating tolerance: SchemaTolerance = .nothing
   ) throws(SchemaError) -> SchemaChange {
     var merge = SchemaMerge(schema: self, wasNamed: wasNamed)
     merge.tolerance = tolerance
@@ -107,7 +110,7 @@ struct SchemaMerge {
   var schema: Schema
   var conflicts: [SchemaConflict] = []
   /// What is no error.
-  var tolerance: SchemaTolerance = []
+  var tolerance: SchemaTolerance = .nothing
   var backfills: [SchemaChange.Backfill] = []
   /// The properties that edits have renamed just now.
   var renamed: Set<RenamedProperty> = []

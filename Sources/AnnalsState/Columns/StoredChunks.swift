@@ -38,15 +38,22 @@ extension ChunkSource {
 /// Unlike `AtomicLazyReference` it allows use of the object without counting a reference, which
 /// would cost more than the rest of reading a stored value.
 final class Once<Object: AnyObject & Sendable>: Sendable {
-  private let object = Atomic<Unmanaged<Object>?>(nil)
+  /// The object's address, 0 for none. A number: an atomic reference of another type for each kind
+  /// of object searches all conformances of the process when it is first used.
+  private let address = Atomic<UInt>(0)
 
   deinit {
-    object.load(ordering: .acquiring)?.release()
+    unretained?.release()
   }
 
   /// The object, if it is there; valid as long as the box.
   @inline(__always)
-  var unretained: Unmanaged<Object>? { object.load(ordering: .acquiring) }
+  var unretained: Unmanaged<Object>? { Once.object(at: address.load(ordering: .acquiring)) }
+
+  @inline(__always)
+  private static func object(at address: UInt) -> Unmanaged<Object>? {
+    UnsafeRawPointer(bitPattern: address).map(Unmanaged.fromOpaque)
+  }
 
   /// The object, if it is there.
   var value: Object? { unretained?.takeUnretainedValue() }
@@ -54,11 +61,12 @@ final class Once<Object: AnyObject & Sendable>: Sendable {
   /// Stores the object if none is there, and returns the one that is then.
   func storeIfNil(_ new: Object) -> Object {
     let retained = Unmanaged.passRetained(new)
-    let (isStored, old) = object.compareExchange(
-      expected: nil, desired: retained, ordering: .acquiringAndReleasing)
+    let (isStored, old) = address.compareExchange(
+      expected: 0, desired: UInt(bitPattern: retained.toOpaque()),
+      ordering: .acquiringAndReleasing)
     if isStored { return new }
     retained.release()
-    return old?.takeUnretainedValue() ?? new
+    return Once.object(at: old)?.takeUnretainedValue() ?? new
   }
 }
 
