@@ -12,6 +12,18 @@ import Testing
     #expect(index["name \(count)"] == nil)
   }
 
+  @Test(arguments: [3, 15, 16, 17, 40]) func aCopyIsItsOwn(count: Int) {
+    var index = NameIndex((0..<count).map { "name \($0)" })
+    let before = index
+    index.insert("other", at: count)
+    var again = before
+    again.insert("third", at: count)
+    #expect(before["other"] == nil && before["third"] == nil)
+    #expect(index["other"] == count && index["third"] == nil)
+    #expect(again["third"] == count && again["other"] == nil)
+    #expect(before["name \(count - 1)"] == count - 1)
+  }
+
   @Test func namesAreComparedByTheirBytes() {
     // One letter of two scalars, and the same as one scalar: equal to Swift, but other bytes.
     let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")

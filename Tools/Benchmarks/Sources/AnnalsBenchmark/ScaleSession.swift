@@ -113,9 +113,9 @@ struct ScaleSession {
     }
   }
 
-  /// Objects from everywhere, so that hardly two share what is loaded for them.
+  /// Objects from everywhere, so that hardly two share what is loaded for them; some are deleted.
   private func readObjects(_ store: Store) throws {
-    let ids = try (0..<1_000).map { try id($0 &* 7_919 % posts + 1, store) }
+    let ids = try (0..<1_000).map { try id(of: $0, store) }
     let snapshot = store.snapshot()
     for name in ["get", "get again"] {
       try recorder.time("30 \(name)", items: ids.count) {
@@ -128,7 +128,9 @@ struct ScaleSession {
     }
   }
 
-  private func id(_ object: Int, _ store: Store) throws -> ObjectID {
+  /// The ids of objects from everywhere, one after the other. A fifth of the operations insert.
+  private func id(of place: Int, _ store: Store) throws -> ObjectID {
+    let object = place &* 7_919 % (posts + operations / 5) + 1
     guard let id = ObjectID("1#\(object)@\(store.id)") else { throw Failure("no id") }
     return id
   }
@@ -165,9 +167,12 @@ struct ScaleSession {
 
   /// Sets the titles of objects from everywhere; the first commits find nothing loaded.
   private func commit(_ store: Store) throws {
-    let ids = try (0..<Self.commits + 100).map { try id($0 &* 7_919 % posts + 1, store) }
     let snapshot = store.snapshot()
-    let living = try ids.filter { try snapshot.object(PostRecord.self, $0) != nil }
+    var living: [ObjectID] = []
+    for place in 0..<posts + operations where living.count < Self.commits + 100 {
+      let id = try id(of: place, store)
+      if try snapshot.object(PostRecord.self, id) != nil { living.append(id) }
+    }
     for id in living.prefix(100) { try setTitle(of: id, store) }
     let rest = living.dropFirst(100)
     try recorder.time("30 commit", items: rest.count) {
