@@ -1,9 +1,9 @@
 /// The indexes of names in a list.
 ///
 /// For schemas of thousands of names, where searching for each would take quadratic time. A few are
-/// compared one by one: the first use of a dictionary of a type, even to free an empty one, searches
-/// all conformances of the process, which would be an eighth of the first opening. So the dictionary
-/// is in an object, which is freed without that.
+/// compared one by one: the first use of a dictionary of a type, even to free an empty one, takes
+/// the runtime through all conformances of the process, an eighth of the first opening. So the
+/// dictionary is in an object, which is freed without that.
 package struct NameIndex: Sendable {
   private var few: ContiguousArray<(name: String, place: Int)> = []
   private var others: Others?
