@@ -52,7 +52,8 @@ final class Once<Object: AnyObject & Sendable>: Sendable {
 
   @inline(__always)
   private static func object(at address: UInt) -> Unmanaged<Object>? {
-    UnsafeRawPointer(bitPattern: address).map(Unmanaged.fromOpaque)
+    guard let pointer = UnsafeRawPointer(bitPattern: address) else { return nil }
+    return .fromOpaque(pointer)
   }
 
   /// The object, if it is there.
