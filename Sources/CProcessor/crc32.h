@@ -13,6 +13,14 @@ static inline int annals_crc32_is_built_in(void) {
   return __get_cpuid(1, &a, &b, &c, &d) && (c >> 1 & 1);
 }
 
+// Moves sixteen bytes ahead by the powers in `by`, onto those that lie there.
+__attribute__((target("pclmul")))
+static inline __m128i annals_crc32_move(__m128i bytes, __m128i by, __m128i onto) {
+  const __m128i first = _mm_clmulepi64_si128(bytes, by, 0x00);
+  const __m128i second = _mm_clmulepi64_si128(bytes, by, 0x11);
+  return _mm_xor_si128(_mm_xor_si128(first, second), onto);
+}
+
 // Folds bytes to sixteen that have the same checksum when it starts from nothing. `state` is what the
 // bytes before them left (the complement of their checksum); `count` is a multiple of 16 from 64 on.
 // Only where `annals_crc32_is_built_in`.
@@ -32,22 +40,12 @@ static inline void annals_crc32_fold(
   count -= 64;
   for (; count >= 64; count -= 64, bytes += 64)
     for (int i = 0; i < 4; i++)
-      lanes[i] = _mm_xor_si128(
-          _mm_xor_si128(
-              _mm_clmulepi64_si128(lanes[i], by_four, 0x00),
-              _mm_clmulepi64_si128(lanes[i], by_four, 0x11)),
-          _mm_loadu_si128((const __m128i *)(bytes + 16 * i)));
+      lanes[i] = annals_crc32_move(
+          lanes[i], by_four, _mm_loadu_si128((const __m128i *)(bytes + 16 * i)));
   __m128i all = lanes[0];
-  for (int i = 1; i < 4; i++)
-    all = _mm_xor_si128(
-        _mm_xor_si128(
-            _mm_clmulepi64_si128(all, by_one, 0x00), _mm_clmulepi64_si128(all, by_one, 0x11)),
-        lanes[i]);
+  for (int i = 1; i < 4; i++) all = annals_crc32_move(all, by_one, lanes[i]);
   for (; count >= 16; count -= 16, bytes += 16)
-    all = _mm_xor_si128(
-        _mm_xor_si128(
-            _mm_clmulepi64_si128(all, by_one, 0x00), _mm_clmulepi64_si128(all, by_one, 0x11)),
-        _mm_loadu_si128((const __m128i *)bytes));
+    all = annals_crc32_move(all, by_one, _mm_loadu_si128((const __m128i *)bytes));
   _mm_storeu_si128((__m128i *)rest, all);
 }
 #else
