@@ -41,7 +41,7 @@ package struct AuthorHistory {
     let history = History(
       version: version, after: version.view.base, through: number,
       condition: HistoryCondition(.author(author)))
-    cursor = try PartCursor(history.reversed())
+    cursor = try PartCursor(history.reversed(), withChanges: false)
     held = try read()
     reach = number
   }

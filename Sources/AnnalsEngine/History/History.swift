@@ -76,9 +76,10 @@ public struct History: Sendable {
     }
   }
 
-  /// Runs `body` on each transaction without its changes, holding one frame at a time.
+  /// Runs `body` on each transaction without its changes, holding one frame at a time. The changes
+  /// are not looked at, unless the condition is about them.
   public func forEachHeader(_ body: (TransactionHeader) throws -> Void) throws {
-    var cursor = try PartCursor(self)
+    var cursor = try PartCursor(self, withChanges: false)
     var gathered: TransactionHeader?
     while let part = try cursor.next() {
       if gathered?.number == part.header.number {

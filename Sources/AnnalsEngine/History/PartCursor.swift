@@ -41,16 +41,20 @@ package struct PartCursor {
   private var index = 0
   private var end = 0
 
-  package init(_ history: History) throws(AnnalsError) {
+  /// A cursor before the first part. Without changes no part has any, and none is read unless the
+  /// condition is about changes; their count is known.
+  package init(_ history: History, withChanges: Bool = true) throws(AnnalsError) {
     glossary = history.glossary
-    condition = ResolvedCondition(history.condition, in: glossary)
+    let condition = ResolvedCondition(history.condition, in: glossary)
+    self.condition = condition
     selectsAll = if case .constant(true) = condition.node { true } else { false }
     page = TransactionPage(batch: ChangeBatch(), glossary: glossary)
     let filter = HistoryFilter(condition)
     log = try AnnalsError.translating {
       try history.version.view.history(
         after: history.after, through: history.through,
-        direction: history.isReversed ? .backward : .forward, skipping: filter)
+        direction: history.isReversed ? .backward : .forward, skipping: filter,
+        withChanges: withChanges || condition.concernsChanges)
     }
   }
 

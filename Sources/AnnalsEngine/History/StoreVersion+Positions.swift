@@ -133,7 +133,7 @@ extension StoreVersion {
       version: self, after: view.base, through: token.number - 1, condition: .always
     ).reversed()
     try AnnalsError.translating {
-      var cursor = try PartCursor(earlier)
+      var cursor = try PartCursor(earlier, withChanges: false)
       while found == nil, let part = try cursor.next() {
         if part.header.token.opening == token.opening { found = part.header.token }
       }

@@ -36,6 +36,14 @@ package enum BlockCodec {
     try decoder.decode(payload, isContinued: isContinued, into: &batch)
   }
 
+  /// The same without the changes, which are not looked at; their count is known.
+  package static func decodeRecords(
+    _ payload: UnsafeRawBufferPointer, isContinued: Bool, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    var decoder = BlockDecoder()
+    try decoder.decodeRecords(payload, isContinued: isContinued, into: &batch)
+  }
+
   /// Reads what the block says of its contents, without its columns.
   package static func decodeSummary(
     _ payload: UnsafeRawBufferPointer
@@ -51,16 +59,18 @@ package enum BlockCodec {
 }
 
 extension FrameHeader {
-  /// Appends the transactions in the payload of a transaction or block frame to the batch. Leaves
-  /// the batch as it was if it throws.
+  /// Appends the transactions in the payload of a transaction or block frame to the batch, with
+  /// their changes or without: then the changes are not looked at, and the range that a record
+  /// gives of them means nothing. Leaves the batch as it was if it throws.
   package func decodeTransactions(
-    _ payload: UnsafeRawBufferPointer, into batch: inout ChangeBatch
+    _ payload: UnsafeRawBufferPointer, withChanges: Bool = true, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
-    if kind == .transaction {
-      try TransactionCodec.decode(payload, into: &batch)
-    } else {
-      let isContinued = flags.contains(.continued)
-      try BlockCodec.decode(payload, isContinued: isContinued, into: &batch)
+    let isContinued = flags.contains(.continued)
+    switch (kind, withChanges) {
+    case (.transaction, true): try TransactionCodec.decode(payload, into: &batch)
+    case (.transaction, false): try TransactionCodec.decodeRecord(payload, into: &batch)
+    case (_, true): try BlockCodec.decode(payload, isContinued: isContinued, into: &batch)
+    case (_, false): try BlockCodec.decodeRecords(payload, isContinued: isContinued, into: &batch)
     }
   }
 }

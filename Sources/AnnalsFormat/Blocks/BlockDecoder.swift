@@ -33,15 +33,26 @@ package struct BlockDecoder: ~Copyable {
     }
   }
 
+  /// The same without the changes, which are not looked at; their count is known.
+  package mutating func decodeRecords(
+    _ payload: UnsafeRawBufferPointer, isContinued: Bool, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    let mark = BatchMark(batch)
+    do {
+      columns.start()
+      var reader = ByteReader(payload)
+      _ = try decodeTransactions(&reader, isContinued: isContinued, into: &batch)
+    } catch {
+      mark.restore(&batch)
+      throw error
+    }
+  }
+
   private mutating func decodeBlock(
     _ payload: UnsafeRawBufferPointer, isContinued: Bool, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
     var reader = ByteReader(payload)
-    let summary = try BlockSummary(&reader)
-    guard summary.isPart || !isContinued else {
-      throw reader.invalid("a continued block that is no part")
-    }
-    try decodeTransactions(&reader, summary, isContinued: isContinued, into: &batch)
+    let summary = try decodeTransactions(&reader, isContinued: isContinued, into: &batch)
     let ordinals = integers.reserve(summary.changeCount)
     try decodeIntegers(&reader, into: ordinals)
     let firstChange = batch.changes.count
@@ -65,9 +76,12 @@ package struct BlockDecoder: ~Copyable {
   }
 
   private mutating func decodeTransactions(
-    _ reader: inout ByteReader, _ summary: BlockSummary, isContinued: Bool,
-    into batch: inout ChangeBatch
-  ) throws(DecodeFault) {
+    _ reader: inout ByteReader, isContinued: Bool, into batch: inout ChangeBatch
+  ) throws(DecodeFault) -> BlockSummary {
+    let summary = try BlockSummary(&reader)
+    guard summary.isPart || !isContinued else {
+      throw reader.invalid("a continued block that is no part")
+    }
     let count = summary.transactionCount
     let first = batch.transactions.count
     let numbers = integers.reserve(count)
@@ -106,7 +120,7 @@ package struct BlockDecoder: ~Copyable {
     }
     guard next == end else { throw reader.invalid("changes without a transaction") }
     var details = ByteReader(try columns.read(&reader))
-    guard details.remaining > 0 else { return }
+    guard details.remaining > 0 else { return summary }
     guard summary.part == 0 else { throw reader.invalid("details in a part after the first") }
     for index in first..<first + count {
       try RecordDetails.decode(&details, into: &batch.transactions[index])
@@ -115,6 +129,7 @@ package struct BlockDecoder: ~Copyable {
       }
     }
     try details.expectEnd()
+    return summary
   }
 
   /// Sorts the changes by entity: fills `positions` with their places in the batch, entity after

@@ -61,6 +61,7 @@ package enum TransactionCodec {
     do {
       var reader = ByteReader(payload)
       try decodeRecord(&reader, into: &batch)
+      try decodeChanges(&reader, into: &batch)
       try reader.expectEnd()
     } catch {
       mark.restore(&batch)
@@ -68,6 +69,15 @@ package enum TransactionCodec {
     }
   }
 
+  /// The same without the changes, which are not looked at; their count is known.
+  package static func decodeRecord(
+    _ payload: UnsafeRawBufferPointer, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    var reader = ByteReader(payload)
+    try decodeRecord(&reader, into: &batch)
+  }
+
+  /// Appends the record; if it throws, nothing.
   private static func decodeRecord(
     _ reader: inout ByteReader, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
@@ -83,6 +93,13 @@ package enum TransactionCodec {
     record.firstChange = UInt32(truncatingIfNeeded: batch.changes.count)
     record.changeCount = UInt32(count)
     batch.transactions.append(record)
+  }
+
+  /// Appends the changes of the last record.
+  private static func decodeChanges(
+    _ reader: inout ByteReader, into batch: inout ChangeBatch
+  ) throws(DecodeFault) {
+    let count = batch.transactions[batch.transactions.count - 1].changeCount
     var previousRow: Int64 = 0
     let limit = batch.properties.count + FormatLimits.maximumPropertyChanges
     // One copy of all that is left, in which the values' bytes stay where they are.

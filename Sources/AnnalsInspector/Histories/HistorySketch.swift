@@ -102,7 +102,8 @@ extension HistorySketch.Drawing {
     let head = min(last ?? .max, version.token.number)
     guard covered < head else { return }
     var cursor = try PartCursor(
-      History(version: version, after: covered, through: head, condition: .always))
+      History(version: version, after: covered, through: head, condition: .always),
+      withChanges: false)
     var passed = 0
     while let part = try cursor.next() {
       let record = part.record

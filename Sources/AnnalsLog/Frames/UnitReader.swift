@@ -111,11 +111,14 @@ extension FrameWalk {
     return nil
   }
 
-  /// Appends the transactions of a frame, whose payload was checked, to the batch.
-  func decode(_ frame: WalkedFrame, into batch: inout ChangeBatch) throws(LogError) {
+  /// Appends the transactions of a frame, whose payload was checked, to the batch; see
+  /// `FrameHeader.decodeTransactions`.
+  func decode(
+    _ frame: WalkedFrame, withChanges: Bool = true, into batch: inout ChangeBatch
+  ) throws(LogError) {
     do {
       try withPayload(of: frame) { payload throws(DecodeFault) in
-        try frame.header.decodeTransactions(payload, into: &batch)
+        try frame.header.decodeTransactions(payload, withChanges: withChanges, into: &batch)
       }
     } catch {
       throw .decode(error, at: frame.offset)

@@ -14,6 +14,7 @@ package struct FrameHistoryReader {
   private let through: Int64
   private let direction: HistoryDirection
   private let filter: HistoryFilter
+  private let withChanges: Bool
   /// The segments still to be read, removed from the front or the back.
   private var segments: Range<Int>
   private var walk: FrameWalk
@@ -28,9 +29,10 @@ package struct FrameHistoryReader {
 
   init(
     _ view: LogView, after: Int64, through: Int64, direction: HistoryDirection,
-    filter: HistoryFilter
+    filter: HistoryFilter, withChanges: Bool
   ) throws(LogError) {
     self.view = view
+    self.withChanges = withChanges
     self.after = after
     self.through = through
     self.direction = direction
@@ -152,7 +154,7 @@ package struct FrameHistoryReader {
     }
     try requireOrder(of: frame, number...number, part: nil)
     if number <= after || number > through { return }
-    try walk.decode(frame, into: &batch)
+    try walk.decode(frame, withChanges: withChanges, into: &batch)
   }
 
   /// Passes a frame that is not wanted, if its number fits: then nothing else of it matters.
@@ -198,7 +200,7 @@ package struct FrameHistoryReader {
     guard summary.lastNumber > after, summary.firstNumber <= through,
       filter.mayMatch(summary) || view.gap(at: summary.lastNumber) != nil
     else { return }
-    try walk.decode(frame, into: &batch)
+    try walk.decode(frame, withChanges: withChanges, into: &batch)
     if summary.isPart { return try complete(&batch, at: place, number: summary.firstNumber) }
     if summary.firstNumber <= after || summary.lastNumber > through {
       batch.transactions.removeAll { $0.number <= after || $0.number > through }
@@ -226,7 +228,7 @@ package struct FrameHistoryReader {
       let frame = frames[first]
       try walk.requirePayload(of: frame)
       var other = ChangeBatch()
-      try walk.decode(frame, into: &other)
+      try walk.decode(frame, withChanges: false, into: &other)
       firstPart = other.transactions.first
     }
     guard let firstPart, firstPart.number == number, firstPart.part == 0 else {

@@ -158,12 +158,13 @@ package final class LogView: Sendable {
   /// does not hold them. `filter` says what may be skipped; see `HistoryFilter`.
   package func history(
     after: Int64, through: Int64, direction: HistoryDirection = .forward,
-    skipping filter: HistoryFilter = .none
+    skipping filter: HistoryFilter = .none, withChanges: Bool = true
   ) throws(LogError) -> FrameHistoryReader {
     guard after >= base, through <= head.number else {
       throw .outside(base: base, head: head.number)
     }
     return try FrameHistoryReader(
-      self, after: after, through: through, direction: direction, filter: filter)
+      self, after: after, through: through, direction: direction, filter: filter,
+      withChanges: withChanges)
   }
 }
