@@ -118,7 +118,7 @@ package struct RowView {
   @inline(never)
   private func firstTouch(_ part: Unmanaged<StoredColumn>) throws(StateFault) -> Unmanaged<Leaf>? {
     // The column keeps what it reads.
-    try part.takeUnretainedValue().leaves()[leaf].map { Unmanaged.passUnretained($0) }
+    try part.takeUnretainedValue().leaf(leaf).map { Unmanaged.passUnretained($0) }
   }
 
   @inline(__always)

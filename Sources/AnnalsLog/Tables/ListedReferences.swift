@@ -5,7 +5,7 @@ import AnnalsModel
 /// references have changed. A value.
 ///
 /// Trades the memory of one more list of references for a checkpoint that costs what changed: of
-/// 100 million rows each column has some 24,000 chunks, in six lists.
+/// 100 million rows each column has 24,000 chunks at least, in six lists or more.
 struct ListedReferences: Sendable {
   /// A list chunk and its content.
   private struct Known: Sendable {

@@ -31,10 +31,10 @@ struct ColumnEdits: Sendable {
     edits.append(Edit(offset: UInt16(truncatingIfNeeded: offset), cell: cell))
   }
 
-  /// Puts the values into sixteen leaves, in place of which others come. False if a leaf would hold
-  /// more bytes than it can count.
-  func apply(to leaves: inout ContiguousArray<Leaf?>) -> Bool {
-    let last = lastOfEachRow()
+  /// Puts the values into some of sixteen leaves, in place of which others come. False if a leaf
+  /// would hold more bytes than it can count.
+  func apply(to leaves: inout ContiguousArray<Leaf?>, within range: Range<Int>) -> Bool {
+    let last = lastOfEachRow(within: range)
     return arena.withUnsafeBytes { arena in
       var start = 0
       while start < last.count {
@@ -48,11 +48,14 @@ struct ColumnEdits: Sendable {
     }
   }
 
-  /// The edits that none overtakes, by rising row.
-  private func lastOfEachRow() -> ContiguousArray<Edit> {
+  /// The edits of these leaves that none overtakes, by rising row.
+  private func lastOfEachRow(within leaves: Range<Int>) -> ContiguousArray<Edit> {
     // The row above, the order of coming below: both are less than 2^16.
-    var order = ContiguousArray(
-      edits.indices.map { UInt32(edits[$0].offset) << 16 | UInt32(truncatingIfNeeded: $0) })
+    var order: ContiguousArray<UInt32> = []
+    if leaves.count == RowPosition.leafCount { order.reserveCapacity(edits.count) }
+    for (index, edit) in edits.enumerated() where leaves.contains(Int(edit.offset) >> 8) {
+      order.append(UInt32(edit.offset) << 16 | UInt32(truncatingIfNeeded: index))
+    }
     order.sort()
     var result: ContiguousArray<Edit> = []
     result.reserveCapacity(order.count)

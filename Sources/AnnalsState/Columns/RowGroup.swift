@@ -6,8 +6,8 @@ import AnnalsModel
 // tree, and writing an object copies one path, however many of its properties change.
 //
 // Invariants:
-// - A column of a group is either in the blocks or stored: a checkpoint's chunk, perhaps with
-//   edits, read when first touched, and moved into the blocks when written.
+// - A column of a group is either in the blocks or stored: a checkpoint's chunks, perhaps with
+//   edits, each read when first touched, and moved into the blocks when the column is written.
 // - A group without a live row has no values.
 
 /// The place of a row: its group, the leaf in the group, the slot in the leaf.
@@ -122,7 +122,7 @@ extension RowGroup {
   /// The leaf of a column, if it has any value.
   @inline(__always)
   func leaf(_ leaf: Int, column: Int) throws(StateFault) -> Leaf? {
-    if column < stored.count, let stored = stored[column] { return try stored.leaves()[leaf] }
+    if column < stored.count, let stored = stored[column] { return try stored.leaf(leaf) }
     guard leaf < blocks.count, column < blocks[leaf].count else { return nil }
     return blocks[leaf][column]
   }

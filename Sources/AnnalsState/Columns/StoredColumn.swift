@@ -6,12 +6,11 @@ import AnnalsModel
 // it is. So a past state costs what happened since, and not the groups in which it happened.
 
 /// A column of a group as a checkpoint stores it, or an edited one, and its leaves once they are
-/// read.
+/// read: each with the chunk that it is in.
 ///
 /// Read from any thread; edited only by the holder of the one reference, before anybody reads it.
 final class StoredColumn: @unchecked Sendable {
-  /// The chunks, in the order of their rows: one, or more if the values are very long. None of a
-  /// column that was edited.
+  /// The chunks, in the order of their rows. None of a column that was edited.
   let references: [ChunkReference]
   let source: any ChunkSource
   /// What the edits are made to; nil for what a checkpoint stores.
@@ -20,24 +19,18 @@ final class StoredColumn: @unchecked Sendable {
   private let entity: EntityNumber
   private let column: Column
   private let group: Int
-  private let loaded = Once<Leaves>()
+  private let loaded = LoadedLeaves()
 
-  private final class Leaves: @unchecked Sendable {
-    let leaves: ContiguousArray<Leaf?>
-    init(_ leaves: ContiguousArray<Leaf?>) { self.leaves = leaves }
-
-    @inline(__always)
-    func unretained(_ leaf: Int) -> Unmanaged<Leaf>? {
-      leaves.withUnsafeBytes {
-        $0.baseAddress?.load(
-          fromByteOffset: leaf &* MemoryLayout<Leaf?>.stride, as: Unmanaged<Leaf>?.self)
-      }
-    }
+  /// Chunks and the leaves that are read together with them.
+  private struct Part {
+    var chunks: Range<Int>
+    var leaves: Range<Int>
   }
 
+  /// A column of which nothing was read.
   init(
     _ references: [ChunkReference], source: any ChunkSource, entity: EntityNumber,
-    column: Column, group: Int, leaves: ContiguousArray<Leaf?>? = nil
+    column: Column, group: Int
   ) {
     self.references = references
     self.source = source
@@ -45,7 +38,15 @@ final class StoredColumn: @unchecked Sendable {
     self.entity = entity
     self.column = column
     self.group = group
-    if let leaves { _ = loaded.storeIfNil(Leaves(leaves)) }
+  }
+
+  /// A column of which all was read: sixteen leaves.
+  convenience init(
+    _ references: [ChunkReference], source: any ChunkSource, entity: EntityNumber,
+    column: Column, group: Int, leaves: ContiguousArray<Leaf?>
+  ) {
+    self.init(references, source: source, entity: entity, column: column, group: group)
+    for (index, leaf) in leaves.enumerated() { loaded.storeIfMissing(leaf, at: index) }
   }
 
   /// A column with these edits made to another, which was not itself edited.
@@ -59,33 +60,80 @@ final class StoredColumn: @unchecked Sendable {
     group = origin.group
   }
 
-  /// These chunks and another behind them.
-  func adding(_ reference: ChunkReference) -> StoredColumn {
+  /// These chunks and others behind them.
+  func adding(_ others: [ChunkReference]) -> StoredColumn {
     StoredColumn(
-      references + [reference], source: source, entity: entity, column: column, group: group)
+      references + others, source: source, entity: entity, column: column, group: group)
   }
 
-  /// The leaves, if they were read.
-  var leavesIfLoaded: ContiguousArray<Leaf?>? { loaded.value?.leaves }
+  /// The same values in other chunks, or in none if all was read; what was read of this is known.
+  func moved(to references: [ChunkReference], _ source: any ChunkSource) -> StoredColumn {
+    let result = StoredColumn(
+      references, source: source, entity: entity, column: column, group: group)
+    result.loaded.store(loaded)
+    return result
+  }
 
-  /// One of the leaves if they were read, without a reference counted: valid as long as this
-  /// object.
+  /// Whether all leaves were read.
+  var isRead: Bool { loaded.isFull }
+
+  /// One of the leaves if it was read, without a reference counted: valid as long as this object.
   @inline(__always)
-  func unretainedLeaf(_ leaf: Int) -> (isLoaded: Bool, leaf: Unmanaged<Leaf>?) {
-    guard let loaded = loaded.unretained else { return (false, nil) }
-    return (true, loaded._withUnsafeGuaranteedRef { $0.unretained(leaf) })
+  func unretainedLeaf(_ index: Int) -> (isLoaded: Bool, leaf: Unmanaged<Leaf>?) { loaded[index] }
+
+  /// One of the leaves; read now if it was not.
+  func leaf(_ index: Int) throws(StateFault) -> Leaf? {
+    let known = loaded[index]
+    if known.isLoaded { return known.leaf?.takeUnretainedValue() }
+    let part = self.part(of: index)
+    let leaves = try readLeaves(part)
+    for index in part.leaves { loaded.storeIfMissing(leaves[index], at: index) }
+    return loaded[index].leaf?.takeUnretainedValue()
   }
 
   /// Sixteen leaves; read now if they were not.
   func leaves() throws(StateFault) -> ContiguousArray<Leaf?> {
-    if let loaded = loaded.value { return loaded.leaves }
-    return loaded.storeIfNil(Leaves(try readLeaves())).leaves
+    var leaves: ContiguousArray<Leaf?> = []
+    leaves.reserveCapacity(RowPosition.leafCount)
+    for index in 0..<RowPosition.leafCount { leaves.append(try leaf(index)) }
+    return leaves
   }
 
-  private func readLeaves() throws(StateFault) -> ContiguousArray<Leaf?> {
-    guard let origin else { return try decodeLeaves() }
-    var leaves = try origin.leaves()
-    guard edits.apply(to: &leaves) else {
+  /// What a leaf is read with: chunks and leaves, of which neither reaches beyond the other.
+  private func part(of leaf: Int) -> Part {
+    if let origin { return origin.part(of: leaf) }
+    var part = Part(chunks: 0..<references.count, leaves: 0..<RowPosition.leafCount)
+    for (index, reference) in references.enumerated().dropFirst() {
+      // A chunk that begins within a leaf is read with the one before.
+      let offset = offset(of: reference)
+      guard offset & 255 == 0 else { continue }
+      if offset >> 8 > leaf {
+        part.chunks = part.chunks.lowerBound..<index
+        part.leaves = part.leaves.lowerBound..<offset >> 8
+        return part
+      }
+      part.chunks = index..<references.count
+      part.leaves = offset >> 8..<RowPosition.leafCount
+    }
+    return part
+  }
+
+  /// The place in the group of the row with which a chunk begins.
+  private func offset(of reference: ChunkReference) -> Int {
+    Int(reference.first - RowPosition.firstRow(ofGroup: group))
+  }
+
+  /// Sixteen leaves, of which only those of the part are read.
+  private func readLeaves(_ part: Part) throws(StateFault) -> ContiguousArray<Leaf?> {
+    var leaves = ContiguousArray<Leaf?>(repeating: nil, count: RowPosition.leafCount)
+    guard let origin else {
+      for reference in references[part.chunks] {
+        try decode(reference, upTo: part.leaves.upperBound * Leaf.rowCount, into: &leaves)
+      }
+      return leaves
+    }
+    for index in part.leaves { leaves[index] = try origin.leaf(index) }
+    guard edits.apply(to: &leaves, within: part.leaves) else {
       throw .invalid(
         entity: entity, row: RowPosition.firstRow(ofGroup: group),
         reason: "more bytes of values than can be counted")
@@ -93,21 +141,19 @@ final class StoredColumn: @unchecked Sendable {
     return leaves
   }
 
-  private func decodeLeaves() throws(StateFault) -> ContiguousArray<Leaf?> {
-    var leaves = ContiguousArray<Leaf?>(repeating: nil, count: RowPosition.leafCount)
-    let firstRow = RowPosition.firstRow(ofGroup: group)
-    for reference in references {
-      let (header, values) = try source.decode(reference) {
-        bytes throws(DecodeFault) in try ColumnChunkCodec.decode(bytes)
-      }
-      let offset = Int(clamping: header.firstRow - firstRow)
-      guard header.entity == entity, header.property == column.property,
-        header.firstRow == reference.first, header.count == Int(reference.count),
-        offset >= 0, offset + values.rows.span <= Int(RowPosition.groupRows), fits(values)
-      else { throw source.mismatch(reference) }
-      guard Leaf.fill(&leaves, from: offset, with: values) else { throw source.mismatch(reference) }
+  /// Puts the values of a chunk into leaves; its rows end before `limit`.
+  private func decode(
+    _ reference: ChunkReference, upTo limit: Int, into leaves: inout ContiguousArray<Leaf?>
+  ) throws(StateFault) {
+    let (header, values) = try source.decode(reference) {
+      bytes throws(DecodeFault) in try ColumnChunkCodec.decode(bytes)
     }
-    return leaves
+    let offset = offset(of: reference)
+    guard header.entity == entity, header.property == column.property,
+      header.firstRow == reference.first, header.count == Int(reference.count),
+      offset + values.rows.span <= limit, fits(values),
+      Leaf.fill(&leaves, from: offset, with: values)
+    else { throw source.mismatch(reference) }
   }
 
   /// Whether the column admits the values, as it was defined when the checkpoint was read or
@@ -143,7 +189,7 @@ extension StoredColumn {
     in arena: UnsafeRawBufferPointer
   ) -> Bool {
     guard column.edits.count < mostEdits else { return false }
-    let isOpen = column.origin != nil && column.loaded.unretained == nil
+    let isOpen = column.origin != nil && column.loaded.isEmpty
     if !isOpen || !isKnownUniquelyReferenced(&column) {
       guard let copy = column.copiedForEdits else { return false }
       column = copy
@@ -155,29 +201,26 @@ extension StoredColumn {
   /// The same column for more edits; nil if it has so many that it should be read.
   private var copiedForEdits: StoredColumn? {
     guard let origin else { return StoredColumn(ColumnEdits(), to: self) }
-    if let leaves = leavesIfLoaded {
-      // Not one edited column behind the other without end.
-      let read = StoredColumn(
-        [], source: source, entity: entity, column: column, group: group, leaves: leaves)
-      return StoredColumn(ColumnEdits(), to: read)
-    }
+    // Not one edited column behind the other without end.
+    if isRead { return StoredColumn(ColumnEdits(), to: moved(to: [], source)) }
     return edits.count <= StoredColumn.fewEdits ? StoredColumn(edits, to: origin) : nil
   }
 
-  /// The same column with nothing read yet; this one if it was read already. What it has in common
-  /// with `other` it has in common with `copy`, which was made of that in this way.
+  /// The same column, for what is read from now on to be kept in it alone; this one if all was
+  /// read. What it has in common with `other` it has in common with `copy`, which was made of that
+  /// in this way.
   func unread(beside other: StoredColumn?, _ copy: StoredColumn?) -> StoredColumn {
     if let other, let copy {
       if other === self { return copy }
       if other.origin === self, let common = copy.origin { return common }
     }
-    if loaded.unretained != nil { return self }
-    guard let origin else {
-      return StoredColumn(references, source: source, entity: entity, column: column, group: group)
-    }
+    if isRead { return self }
+    guard let origin else { return moved(to: references, source) }
     var common: StoredColumn?
     if other === origin { common = copy }
     if other?.origin === origin { common = copy?.origin }
-    return StoredColumn(edits, to: common ?? origin.unread(beside: nil, nil))
+    let result = StoredColumn(edits, to: common ?? origin.unread(beside: nil, nil))
+    result.loaded.store(loaded)
+    return result
   }
 }
