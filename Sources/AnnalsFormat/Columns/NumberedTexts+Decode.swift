@@ -13,14 +13,16 @@ extension NumberedTexts {
     defer { parts.deallocate() }
     let room = arenaLimit - arena.count
     var texts: ContiguousArray<UInt8> = []
-    for half in [0..<count, count..<count * 2] {
+    // First the prefixes, then the suffixes.
+    for half in 0..<2 {
       let layout = try ValuesLayout.read(&reader)
       guard layout == .plain || layout == .prefixed else {
         throw reader.invalid("patterns in another layout than plain or prefixed")
       }
+      let place = UnsafeMutableBufferPointer(rebasing: parts[half * count..<(half + 1) * count])
       try BytesColumn.decodePlainly(
-        &reader, layout, tag: tag, into: UnsafeMutableBufferPointer(rebasing: parts[half]),
-        arena: &texts, arenaLimit: room, integers: &integers)
+        &reader, layout, tag: tag, into: place, arena: &texts, arenaLimit: room,
+        integers: &integers)
     }
     let least = integers.reserve(count)
     try IntegerColumn.decode(&reader, into: least)
