@@ -49,6 +49,11 @@ import Testing
     let backward = try store.history().reversed().collect()
     #expect(backward.map(\.changes.count) == [1, count, count, 0])
     #expect(backward.map(\.number) == [4, 3, 2, 1])
+    var headers: [TransactionHeader] = []
+    try store.history().reversed().forEachHeader { headers.append($0) }
+    #expect(headers.map(\.changeCount) == [1, count, count, 0])
+    #expect(headers.map(\.author) == [nil, "ann", "many", nil])
+    #expect(headers[2].metadata == ["k": "v"])
     // Only whether they are equal: how two long lists differ takes hours.
     let isSame = zip(backward[1].changes, forward[2].changes).allSatisfy {
       $0.objectID == $1.objectID

@@ -208,6 +208,7 @@ final class ModelRun {
   func compareHistory() throws {
     var number = base
     var texts: [String] = []
+    var headers: [String] = []
     try store.history().forEach { transaction in
       number += 1
       try demand(transaction.number == number, "history has \(transaction.number), not \(number)")
@@ -215,6 +216,14 @@ final class ModelRun {
         Array(transaction.changes), leadingTo: states[number], in: states[number].schema,
         of: store, "transaction \(number)")
       texts.append(text(of: transaction))
+      headers.append("\(transaction.token) \(transaction.changes.count)")
+    }
+    // The same without their changes.
+    for isReversed in [false, true] {
+      let history = try isReversed ? store.history().reversed() : store.history()
+      var found: [String] = []
+      try history.forEachHeader { found.append("\($0.token) \($0.changeCount)") }
+      try demand(found == (isReversed ? headers.reversed() : headers), "headers: \(found)")
     }
     try demand(number == head, "history ends at \(number), not \(head)")
     try store.history().reversed().forEach { transaction in
