@@ -69,6 +69,28 @@ import Testing
     #expect(try replica.store.snapshot().objects(of: Note.self).map(\.value.count) == [6])
   }
 
+  /// A draft that deletes a folder waits while others move a note into it: what is written behind it
+  /// is based on a note in a folder that is gone. When others delete both, the note is brought back
+  /// for the write, and cannot be.
+  @Test func whatIsBroughtBackRefersToNothingThatIsGone() async throws {
+    let (world, note) = try await twoReplicas()
+    let (replica, other) = (world.replicas[0], world.replicas[1])
+    let folder = try await other.write { tx in try tx.insert(Folder(name: "in")) }
+    try await replica.catchUp()
+    try await replica.write(offline: .outboxFirst) { tx in try tx.delete(folder.objectID) }
+    try await other.write { tx in try tx.update(note) { $0.folder = Reference(folder) } }
+    try await replica.catchUp()
+    try await replica.write(merging: .ownWins, offline: .outboxFirst) { tx in
+      _ = try tx.insert(Note(title: "friend", friends: [Reference(note)]))
+    }
+    try await other.write { tx in try tx.delete(folder.objectID) }
+    while let item = try await replica.sendOutbox().conflicted { try await replica.discard(item) }
+    try await world.expectEqual()
+    let notes = try replica.store.snapshot().objects(of: Note.self).map(\.value)
+    #expect(notes.map(\.title) == ["friend"])
+    #expect(notes.allSatisfy { $0.friends.isEmpty })
+  }
+
   @Test func whatIsGoneIsNamed() async throws {
     let (world, note) = try await twoReplicas()
     try await world.replicas[0].write(offline: .outboxFirst) { tx in

@@ -141,7 +141,10 @@ extension GraphMerge {
       place += 1
       for relationship in rules.relationships(of: object.entity) {
         let lost = try lostTargets(of: object, relationship.number, in: draft)
-        if lost.isEmpty { continue }
+        if lost.isEmpty {
+          try dropMissing(relationship, of: object, in: &draft)
+          continue
+        }
         let property = relationship.number
         let stored = try version.state.valueIfThere(object, property)
         found.append(
@@ -155,6 +158,21 @@ extension GraphMerge {
           try draft.dropLost(relationship, of: object, stored: stored)
         }
       }
+    }
+  }
+
+  /// Takes references to what is nowhere, not even in the base, out of an object that was revived.
+  /// Such a base is that of a draft behind another that waits: what the other deletes is gone there,
+  /// and what has come to refer to it since is not.
+  private func dropMissing(
+    _ relationship: Relationship, of object: ObjectReference, in draft: inout Draft
+  ) throws(AnnalsError) {
+    guard try draft.exists(object), try !version.state.holds(object), try basis.base.holds(object)
+    else { return }
+    for target in try draft.value(object, relationship.number).targets {
+      if try draft.exists(target) { continue }
+      if try basis.base.holds(target) { continue }
+      return try draft.dropLost(relationship, of: object, stored: nil)
     }
   }
 
