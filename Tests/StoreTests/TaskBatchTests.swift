@@ -69,8 +69,9 @@ import Testing
             try body(tx)
           }
         })
-      // The first two in this order.
+      // The first two in this order, the second when the thread has taken the first.
       while index < 2, writes.addedCount <= index, !Task.isCancelled { await Task.yield() }
+      while index == 0, writes.waitingCount > 0, !Task.isCancelled { await Task.yield() }
     }
     while writes.addedCount < bodies.count, !Task.isCancelled {
       try? await Task.sleep(for: .milliseconds(1))

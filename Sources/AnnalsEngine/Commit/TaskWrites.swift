@@ -36,6 +36,9 @@ final class TaskWrites: @unchecked Sendable {
   /// How many writes of tasks were ever added; for tests.
   var addedCount: Int { lock.withLock { added } }
 
+  /// How many writes of tasks the thread has not taken yet; for tests.
+  var waitingCount: Int { lock.withLock { waiting.count } }
+
   /// Runs `body` with the writer when its turn comes, and waits until what it appended is
   /// acknowledged, without blocking the task's thread. Throws what `body` throws; `.cancelled` if
   /// the task is cancelled before `body` has begun; and as a commit does.
