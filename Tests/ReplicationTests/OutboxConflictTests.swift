@@ -69,9 +69,9 @@ import Testing
     #expect(try replica.store.snapshot().objects(of: Note.self).map(\.value.count) == [6])
   }
 
-  /// A draft that deletes a folder waits while others move a note into it: what is written behind it
-  /// is based on a note in a folder that is gone. When others delete both, the note is brought back
-  /// for the write, and cannot be.
+  /// A draft that deletes a folder waits while others move a note into it: what is written behind
+  /// it is based on a note in a folder that is gone. When others delete both, the note is brought
+  /// back for the write, and cannot be.
   @Test func whatIsBroughtBackRefersToNothingThatIsGone() async throws {
     let (world, note) = try await twoReplicas()
     let (replica, other) = (world.replicas[0], world.replicas[1])
