@@ -56,18 +56,18 @@ extension TransactionOrigin {
 extension StoreWriter {
   /// The record's content besides the changes. Reads the clock.
   func envelope(of draft: Draft) -> TransactionEnvelope {
-    let origin = draft.origin
+    // Without a copy of the origin, which counts ten references.
     var metadata: [MetadataEntry] = []
-    if !origin.metadata.isEmpty {
-      metadata = origin.metadata.map { MetadataEntry(key: $0.key, value: $0.value) }
+    if !draft.origin.metadata.isEmpty {
+      metadata = draft.origin.metadata.map { MetadataEntry(key: $0.key, value: $0.value) }
         .sorted { $0.key.precedesInBytes($1.key) }
     }
     var envelope = TransactionEnvelope(
-      timestamp: origin.timestamp ?? now(), author: origin.author, context: origin.context,
-      metadata: metadata, schemaChange: draft.schemaChange, extensions: origin.extensions,
-      opening: origin.opening)
-    if origin.timestamp == nil { keepOrder(&envelope) }
-    envelope.features = origin.features
+      timestamp: draft.origin.timestamp ?? now(), author: draft.origin.author,
+      context: draft.origin.context, metadata: metadata, schemaChange: draft.schemaChange,
+      extensions: draft.origin.extensions, opening: draft.origin.opening)
+    if draft.origin.timestamp == nil { keepOrder(&envelope) }
+    envelope.features = draft.origin.features
     if envelope.schemaChange.contains(where: \.hasRelationshipRules) {
       envelope.features.formUnion(.references)
     }

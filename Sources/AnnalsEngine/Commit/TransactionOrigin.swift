@@ -47,7 +47,9 @@ package struct TransactionOrigin: Sendable {
   package init(
     author: String?, context: String?, group: String?, metadata: [String: Value]
   ) throws(AnnalsError) {
-    self.init(author: author, context: context, metadata: metadata)
+    self.author = author
+    self.context = context
+    self.metadata = metadata
     if let group { try note(UndoRecord(group: group)) }
   }
 

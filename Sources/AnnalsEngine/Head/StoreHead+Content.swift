@@ -30,13 +30,12 @@ extension StoreHead.Content {
     _ state: State, _ batch: ChangeBatch?, view: LogView, inPlace: Bool
   ) -> StoreVersion? {
     guard let last = pending.indices.last, !pending[last].isClosed else {
-      var group = PendingGroup(position: view.head, view: view, batch: batch)
-      if inPlace, batch != nil {
-        group.state = state
-      } else {
-        group.version = materializeNewest().successor(state: state, view: view)
-      }
-      pending.append(group)
+      let isKept = inPlace && batch != nil
+      let version = isKept ? nil : materializeNewest().successor(state: state, view: view)
+      pending.append(
+        PendingGroup(
+          position: view.head, view: view, version: version, state: isKept ? state : nil,
+          batch: batch))
       return nil
     }
     // The commit was based on this version, so it exists.
@@ -58,20 +57,22 @@ extension StoreHead.Content {
   }
 
   /// Makes the group visible to readers. Returns the version for the caller to release.
-  mutating func publish(_ group: PendingGroup) -> StoreVersion? {
+  mutating func publish(_ group: consuming PendingGroup) -> StoreVersion? {
     let before = published.head.number
-    defer {
-      note(
-        PublishedChanges(after: before, through: group.position.number, batch: group.batch))
+    let batch = group.batch.take()
+    let state = group.state.take()
+    var isInPlace = false
+    if let state, let batch {
+      isInPlace = advance(&published, by: batch, like: state, view: group.view)
     }
-    if let state = group.state, let batch = group.batch,
-      advance(&published, by: batch, like: state, view: group.view)
-    {
-      return nil
+    var replaced: StoreVersion?
+    if !isInPlace {
+      let old = published
+      published = group.version ?? old.successor(state: state ?? old.state, view: group.view)
+      replaced = old
     }
-    let old = published
-    published = group.version ?? old.successor(state: group.state ?? old.state, view: group.view)
-    return old
+    note(PublishedChanges(after: before, through: group.position.number, batch: batch))
+    return replaced
   }
 
   /// Records what was published, and frees the memory of the batch before.

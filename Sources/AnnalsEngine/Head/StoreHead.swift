@@ -128,11 +128,8 @@ package final class StoreHead: Sendable {
     change { content in
       prepare(&content)
       // If another group was appended in time, it is closed and published with the one before.
-      guard let group = content.pending.first, group.isClosed else {
-        return (nil, nil)
-      }
-      content.pending.removeFirst()
-      let old = content.publish(group)
+      guard !content.pending.isEmpty, content.pending[0].isClosed else { return (nil, nil) }
+      let old = content.publish(content.pending.removeFirst())
       return (old, content.waiters.take())
     }
   }

@@ -74,9 +74,10 @@ struct NameNumbers: Sendable {
 
   /// The number of a name that the log knows; nil if it is new.
   mutating func number(of name: String, in names: [String]) -> NameNumber? {
-    for index in recent.indices where recent[index].name.hasSameBytes(as: name) {
-      return recent[index].number
+    let known = recent.withUnsafeBufferPointer { recent in
+      recent.indices.first { recent[$0].name.hasSameBytes(as: name) }
     }
+    if let known { return recent[known].number }
     while count < names.count {
       count += 1
       numbers[ContiguousArray(names[count - 1].utf8)] = NameNumber(count)

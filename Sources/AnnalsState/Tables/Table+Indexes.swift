@@ -27,8 +27,10 @@ extension Table {
 
   /// Updates the indexes that `isAsked` selects.
   func updateIndexes(where isAsked: (IndexKeys) -> Bool) throws(StateFault) {
-    for index in indexes.indices where isAsked(indexes[index].keys) {
-      try indexes[index].update(from: self)
+    for index in indexes.indices {
+      // Without a copy of the index, which counts ten references.
+      let isWanted = indexes.withUnsafeBufferPointer { isAsked($0[index].keys) }
+      if isWanted { try indexes[index].update(from: self) }
     }
   }
 
