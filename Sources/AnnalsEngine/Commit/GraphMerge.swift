@@ -162,8 +162,8 @@ extension GraphMerge {
   }
 
   /// Takes references to what is nowhere, not even in the base, out of an object that was revived.
-  /// Such a base is that of a draft behind another that waits: what the other deletes is gone
-  /// there, and what has come to refer to it since is not.
+  /// Such a base is that of a draft that waited: it has the objects that the draft refers to as
+  /// they were, and not what these refer to.
   private func dropMissing(
     _ relationship: Relationship, of object: ObjectReference, in draft: inout Draft
   ) throws(AnnalsError) {
