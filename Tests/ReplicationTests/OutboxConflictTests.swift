@@ -69,10 +69,37 @@ import Testing
     #expect(try replica.store.snapshot().objects(of: Note.self).map(\.value.count) == [6])
   }
 
-  /// A draft that deletes a folder waits while others move a note into it: what is written behind
-  /// it is based on a note in a folder that is gone. When others delete both, the note is brought
-  /// back for the write, and cannot be.
-  @Test func whatIsBroughtBackRefersToNothingThatIsGone() async throws {
+  /// As a write that does not wait: what it refers to is brought back, with the folder that it went
+  /// with, and without its references to what else is gone.
+  @Test func whatIsBroughtBackComesWithItsFolder() async throws {
+    let (world, note) = try await twoReplicas()
+    let (replica, other) = (world.replicas[0], world.replicas[1])
+    let folder = try await other.write { tx in try tx.insert(Folder(name: "in")) }
+    let friend = try await other.write { tx in try tx.insert(Note(title: "gone")) }
+    try await other.write { tx in
+      try tx.update(note) {
+        $0.folder = Reference(folder)
+        $0.friends = [Reference(note), Reference(friend)]
+      }
+    }
+    try await replica.catchUp()
+    try await replica.write(merging: .ownWins, offline: .outboxFirst) { tx in
+      _ = try tx.insert(Note(title: "new", friends: [Reference(note)]))
+    }
+    try await other.write { tx in
+      try tx.delete(folder.objectID)
+      try tx.delete(friend.objectID)
+    }
+    #expect(try await replica.sendOutbox().conflicted == nil)
+    try await world.expectEqual()
+    let notes = try replica.store.snapshot().objects(of: Note.self).map(\.value)
+    #expect(notes.map(\.title) == ["fog", "new"])
+    #expect(notes.map { $0.folder?.objectID } == [folder.objectID, nil])
+    #expect(notes.map { $0.friends.map(\.objectID) } == [[note.objectID], [note.objectID]])
+  }
+
+  /// The draft before deletes the folder into which others move the note meanwhile.
+  @Test func whatIsBroughtBackComesWithAFolderThatWasDeletedHere() async throws {
     let (world, note) = try await twoReplicas()
     let (replica, other) = (world.replicas[0], world.replicas[1])
     let folder = try await other.write { tx in try tx.insert(Folder(name: "in")) }
@@ -81,14 +108,14 @@ import Testing
     try await other.write { tx in try tx.update(note) { $0.folder = Reference(folder) } }
     try await replica.catchUp()
     try await replica.write(merging: .ownWins, offline: .outboxFirst) { tx in
-      _ = try tx.insert(Note(title: "friend", friends: [Reference(note)]))
+      _ = try tx.insert(Note(title: "new", friends: [Reference(note)]))
     }
     try await other.write { tx in try tx.delete(folder.objectID) }
     while let item = try await replica.sendOutbox().conflicted { try await replica.discard(item) }
     try await world.expectEqual()
     let notes = try replica.store.snapshot().objects(of: Note.self).map(\.value)
-    #expect(notes.map(\.title) == ["friend"])
-    #expect(notes.allSatisfy { $0.friends.isEmpty })
+    #expect(notes.map(\.title) == ["fog", "new"])
+    #expect(notes.map { $0.folder?.objectID } == [folder.objectID, nil])
   }
 
   @Test func whatIsGoneIsNamed() async throws {

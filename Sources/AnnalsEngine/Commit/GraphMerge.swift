@@ -163,7 +163,7 @@ extension GraphMerge {
 
   /// Takes references to what is nowhere, not even in the base, out of an object that was revived.
   /// Such a base is that of a draft that waited: it has the objects that the draft refers to as
-  /// they were, and not what these refer to.
+  /// they were, and of what these refer to only what they would go with.
   private func dropMissing(
     _ relationship: Relationship, of object: ObjectReference, in draft: inout Draft
   ) throws(AnnalsError) {

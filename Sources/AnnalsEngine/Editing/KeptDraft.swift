@@ -8,8 +8,9 @@ import AnnalsState
 package struct KeptDraft: Sendable {
   /// Its net changes, before delete rules were followed and derived attributes computed.
   package var changes: [ChangeBatch]
-  /// The objects that it, or a rule, changes or deletes, and those that it refers to, as they were
-  /// before it: the deletion of each. So it is merged without history, which may be pruned.
+  /// The objects that it, or a rule, changes or deletes, those that it refers to, and those with
+  /// which these would go by rules, as they were before it: the deletion of each. So it is merged
+  /// without history, which may be pruned.
   package var objects: [ChangeBatch]
   /// The number of the newest transaction below it.
   package var base: Int64
@@ -106,16 +107,19 @@ extension StoreWriter {
     return draft
   }
 
-  /// What a draft and rules have changed, and what it refers to, as it was before.
+  /// What a draft and rules have changed, what it refers to, and what these would go with by rules,
+  /// as it was before.
   private func objects(
     before own: Draft, _ after: Draft, on version: StoreVersion
   ) throws -> ChangeBatch {
     var batch = ChangeBatch()
     var seen: Set<ObjectReference> = []
+    var found: [(object: ObjectReference, state: State)] = []
     func add(_ object: ObjectReference) throws {
       guard seen.insert(object).inserted else { return }
       for state in [own.base, version.state] where try state.contains(object.entity, object.row) {
         batch.append(.delete, of: object, before: try Draft.stored(of: object, in: state))
+        found.append((object, state))
         return
       }
     }
@@ -128,6 +132,14 @@ extension StoreWriter {
         for target in try own.value(object, relationship.number).targets where seen.count < limit {
           try add(target)
         }
+      }
+    }
+    // What is brought back needs what it would have gone with.
+    while let (object, state) = found.popLast() {
+      for relationship in rules.relationships(of: object.entity)
+      where relationship.deleteRule != .nullify {
+        let value = try state.value(object.entity, object.row, relationship.number)
+        for target in value.targets where seen.count < limit { try add(target) }
       }
     }
     return batch
