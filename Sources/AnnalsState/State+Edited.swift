@@ -12,7 +12,7 @@ extension State {
         guard let group = table.groups.group(index) else { continue }
         for column in table.columns.indices {
           guard let part = group.storedColumn(column), let origin = part.origin else { continue }
-          let isNew = !origin.isRead
+          let isNew = origin.isUnread
           _ = try part.leaves()
           if isNew { offsets.formUnion(origin.references.map(\.offset)) }
         }

@@ -27,21 +27,16 @@ package enum BlockCodec {
     encoder.encode(batch, into: &bytes, level: level)
   }
 
-  /// Appends the block's transactions to the batch. `isContinued` is the frame's flag. If it
-  /// throws, the batch is as before.
+  /// Appends the block's transactions to the batch, with their changes or without, as
+  /// `FrameHeader.decodeTransactions`. `isContinued` is the frame's flag. If it throws, the batch
+  /// is as before.
   package static func decode(
-    _ payload: UnsafeRawBufferPointer, isContinued: Bool = false, into batch: inout ChangeBatch
+    _ payload: UnsafeRawBufferPointer, isContinued: Bool = false, withChanges: Bool = true,
+    into batch: inout ChangeBatch
   ) throws(DecodeFault) {
     var decoder = BlockDecoder()
-    try decoder.decode(payload, isContinued: isContinued, into: &batch)
-  }
-
-  /// The same without the changes, which are not looked at; their count is known.
-  package static func decodeRecords(
-    _ payload: UnsafeRawBufferPointer, isContinued: Bool, into batch: inout ChangeBatch
-  ) throws(DecodeFault) {
-    var decoder = BlockDecoder()
-    try decoder.decodeRecords(payload, isContinued: isContinued, into: &batch)
+    try decoder.decode(
+      payload, isContinued: isContinued, withChanges: withChanges, into: &batch)
   }
 
   /// Reads what the block says of its contents, without its columns.
@@ -65,12 +60,11 @@ extension FrameHeader {
   package func decodeTransactions(
     _ payload: UnsafeRawBufferPointer, withChanges: Bool = true, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
-    let isContinued = flags.contains(.continued)
-    switch (kind, withChanges) {
-    case (.transaction, true): try TransactionCodec.decode(payload, into: &batch)
-    case (.transaction, false): try TransactionCodec.decodeRecord(payload, into: &batch)
-    case (_, true): try BlockCodec.decode(payload, isContinued: isContinued, into: &batch)
-    case (_, false): try BlockCodec.decodeRecords(payload, isContinued: isContinued, into: &batch)
+    if kind == .transaction {
+      try TransactionCodec.decode(payload, withChanges: withChanges, into: &batch)
+    } else {
+      try BlockCodec.decode(
+        payload, isContinued: flags.contains(.continued), withChanges: withChanges, into: &batch)
     }
   }
 }

@@ -16,16 +16,16 @@ package struct BlockDecoder: ~Copyable {
   /// A decoder of blocks of version 1, or also of drafts 2 and 3.
   package init(ofDraft: Bool = false) { mayLackReused = ofDraft }
 
-  /// Appends the block's transactions to the batch. `isContinued` is the frame's flag. If it
-  /// throws, the batch is as before.
+  /// Appends the block's transactions to the batch, as `BlockCodec.decode`.
   package mutating func decode(
-    _ payload: UnsafeRawBufferPointer, isContinued: Bool = false, into batch: inout ChangeBatch
+    _ payload: UnsafeRawBufferPointer, isContinued: Bool = false, withChanges: Bool = true,
+    into batch: inout ChangeBatch
   ) throws(DecodeFault) {
     let mark = BatchMark(batch)
     do {
       columns.start()
       values.start(arenaLength: batch.arena.count, sharedTexts: batch.sharedTexts.count)
-      try decodeBlock(payload, isContinued: isContinued, into: &batch)
+      try decodeBlock(payload, isContinued: isContinued, withChanges: withChanges, into: &batch)
       batch.sharedTexts.append(contentsOf: values.sharedTexts.cells)
     } catch {
       mark.restore(&batch)
@@ -33,26 +33,13 @@ package struct BlockDecoder: ~Copyable {
     }
   }
 
-  /// The same without the changes, which are not looked at; their count is known.
-  package mutating func decodeRecords(
-    _ payload: UnsafeRawBufferPointer, isContinued: Bool, into batch: inout ChangeBatch
-  ) throws(DecodeFault) {
-    let mark = BatchMark(batch)
-    do {
-      columns.start()
-      var reader = ByteReader(payload)
-      _ = try decodeTransactions(&reader, isContinued: isContinued, into: &batch)
-    } catch {
-      mark.restore(&batch)
-      throw error
-    }
-  }
-
   private mutating func decodeBlock(
-    _ payload: UnsafeRawBufferPointer, isContinued: Bool, into batch: inout ChangeBatch
+    _ payload: UnsafeRawBufferPointer, isContinued: Bool, withChanges: Bool,
+    into batch: inout ChangeBatch
   ) throws(DecodeFault) {
     var reader = ByteReader(payload)
     let summary = try decodeTransactions(&reader, isContinued: isContinued, into: &batch)
+    guard withChanges else { return }
     let ordinals = integers.reserve(summary.changeCount)
     try decodeIntegers(&reader, into: ordinals)
     let firstChange = batch.changes.count

@@ -53,14 +53,16 @@ package enum TransactionCodec {
     }
   }
 
-  /// Appends the transaction in `payload` to the batch. If it throws, the batch is as before.
+  /// Appends the transaction in `payload` to the batch, with its changes or without, as
+  /// `FrameHeader.decodeTransactions`. If it throws, the batch is as before.
   package static func decode(
-    _ payload: UnsafeRawBufferPointer, into batch: inout ChangeBatch
+    _ payload: UnsafeRawBufferPointer, withChanges: Bool = true, into batch: inout ChangeBatch
   ) throws(DecodeFault) {
     let mark = BatchMark(batch)
     do {
       var reader = ByteReader(payload)
       try decodeRecord(&reader, into: &batch)
+      guard withChanges else { return }
       try decodeChanges(&reader, into: &batch)
       try reader.expectEnd()
     } catch {
@@ -69,15 +71,6 @@ package enum TransactionCodec {
     }
   }
 
-  /// The same without the changes, which are not looked at; their count is known.
-  package static func decodeRecord(
-    _ payload: UnsafeRawBufferPointer, into batch: inout ChangeBatch
-  ) throws(DecodeFault) {
-    var reader = ByteReader(payload)
-    try decodeRecord(&reader, into: &batch)
-  }
-
-  /// Appends the record; if it throws, nothing.
   private static func decodeRecord(
     _ reader: inout ByteReader, into batch: inout ChangeBatch
   ) throws(DecodeFault) {

@@ -60,12 +60,6 @@ final class StoredColumn: @unchecked Sendable {
     group = origin.group
   }
 
-  /// These chunks and others behind them.
-  func adding(_ others: [ChunkReference]) -> StoredColumn {
-    StoredColumn(
-      references + others, source: source, entity: entity, column: column, group: group)
-  }
-
   /// The same values in other chunks, or in none if all was read; what was read of this is known.
   func moved(to references: [ChunkReference], _ source: any ChunkSource) -> StoredColumn {
     let result = StoredColumn(
@@ -76,6 +70,9 @@ final class StoredColumn: @unchecked Sendable {
 
   /// Whether all leaves were read.
   var isRead: Bool { loaded.isFull }
+
+  /// Whether none was.
+  var isUnread: Bool { loaded.isEmpty }
 
   /// One of the leaves if it was read, without a reference counted: valid as long as this object.
   @inline(__always)
@@ -151,7 +148,7 @@ final class StoredColumn: @unchecked Sendable {
     let offset = offset(of: reference)
     guard header.entity == entity, header.property == column.property,
       header.firstRow == reference.first, header.count == Int(reference.count),
-      offset + values.rows.span <= limit, fits(values),
+      offset >= 0, offset + values.rows.span <= limit, fits(values),
       Leaf.fill(&leaves, from: offset, with: values)
     else { throw source.mismatch(reference) }
   }
@@ -189,7 +186,7 @@ extension StoredColumn {
     in arena: UnsafeRawBufferPointer
   ) -> Bool {
     guard column.edits.count < mostEdits else { return false }
-    let isOpen = column.origin != nil && column.loaded.isEmpty
+    let isOpen = column.origin != nil && column.isUnread
     if !isOpen || !isKnownUniquelyReferenced(&column) {
       guard let copy = column.copiedForEdits else { return false }
       column = copy

@@ -39,7 +39,7 @@ extension Table {
     }
   }
 
-  /// Takes over the chunks of a column.
+  /// Takes over the chunks of a column, whose rows rise.
   private func load(
     _ references: ArraySlice<ChunkReference>, column: Int, source: any ChunkSource
   ) throws(StateFault) {
@@ -50,14 +50,11 @@ extension Table {
         throw invalid(first.first, "a checkpoint has values of no object")
       }
       let end = RowPosition.firstRow(ofGroup: index + 1)
-      let part = Array(rest.prefix { $0.first < end && $0.first >= first.first })
+      let part = rest.prefix { $0.first < end }
       rest = rest.dropFirst(part.count)
-      let group = groups.writableGroup(index)
-      let stored =
-        group.storedColumn(column)?.adding(part)
-        ?? StoredColumn(
-          part, source: source, entity: number, column: columns[column], group: index)
-      group.setStored(stored, column: column)
+      let stored = StoredColumn(
+        Array(part), source: source, entity: number, column: columns[column], group: index)
+      groups.writableGroup(index).setStored(stored, column: column)
     }
   }
 }
