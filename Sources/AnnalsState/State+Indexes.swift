@@ -18,7 +18,7 @@ extension State {
   /// them up to date in a copy that all share. For a state that nobody changes any more; a change
   /// ends it.
   package mutating func deferIndexes() {
-    for index in tables.indices where tables[index].isStale(where: { _ in true }) {
+    for index in tables.indices where tables[index].isStale(.all) {
       writableTable(at: index).current = Once()
     }
   }
@@ -27,14 +27,16 @@ extension State {
   func currentTable(
     _ entity: EntityNumber, rule number: PropertyNumber
   ) throws(StateFault) -> Table? {
-    guard let table = findTable(entity), table.isStale(number) else { return findTable(entity) }
+    guard let table = findTable(entity), table.isStale(.numbered(number)) else {
+      return findTable(entity)
+    }
     if let known = table.current?.value { return known }
     let copy = Table(copying: table)
     guard let current = table.current else {
-      try copy.updateIndexes { $0.shape.number == number }
+      try copy.updateIndexes(.numbered(number))
       return copy
     }
-    try copy.updateIndexes { _ in true }
+    try copy.updateIndexes(.all)
     return current.storeIfNil(copy)
   }
 

@@ -58,7 +58,8 @@ struct Bench {
   mutating func set<R: Record, V: AttributeValue>(
     _ keyPath: KeyPath<R, V>, _ row: Int64, to value: V
   ) throws {
-    try binding(R.self).set(keyPath, to: value, row, into: &draft)
+    let binding = try binding(R.self)
+    try binding.set(binding.position(of: keyPath), to: value, row, into: &draft)
   }
 
   func read<R: Record>(_ type: R.Type, _ row: Int64) throws -> R {

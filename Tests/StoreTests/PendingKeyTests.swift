@@ -43,8 +43,8 @@ import Testing
         try tx.insert(Event(id: "\(number)", day: number))
         #expect(try look.find(number, in: tx) == 1)
         let table = try #require(tx.reader.state.tables.first)
-        #expect(!table.isStale { $0.shape.isUnique })
-        if look.isQuery { #expect(!table.isStale { !$0.shape.isUnique }) }
+        #expect(!table.isStale(.unique))
+        if look.isQuery { #expect(!table.isStale(.all)) }
       }
     }
   }

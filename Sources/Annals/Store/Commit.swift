@@ -48,6 +48,7 @@ public struct Commit<Value> {
   private static func ids(
     _ pairs: [ObjectReference: ObjectReference], of store: RawUUID
   ) -> [ObjectID: ObjectID] {
+    if pairs.isEmpty { return [:] }
     var result: [ObjectID: ObjectID] = [:]
     for (old, new) in pairs {
       let id = ObjectID(store: store, entity: old.entity, row: old.row)

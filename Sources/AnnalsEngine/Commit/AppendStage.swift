@@ -16,20 +16,21 @@ extension StoreWriter {
   func append(_ changes: inout ChangeStage, of draft: inout Draft) throws {
     let isWhole = changes.isWhole && draft.changedEntities.isEmpty
     try changes.commit()
-    adopt(draft.takeState(), changes.takeBatch(), isWhole: isWhole)
+    var batch = changes.takeBatch()
+    adopt(draft.takeState(), &batch, isWhole: isWhole)
   }
 
   /// Makes the state after what the log has just committed the newest. The batch has its changes,
   /// all of them and none to the schema if it is whole. The commit joins a group or is published.
-  func adopt(_ state: State, _ batch: ChangeBatch, isWhole: Bool) {
+  func adopt(_ state: State, _ batch: inout ChangeBatch, isWhole: Bool) {
     let view = log.view
     let isSmall = isWhole && batch.changes.count <= StoreWriter.mostChangesAtHand
     hasCommitted = true
     noteLength(of: view)
+    var small = isSmall ? batch.moveOut() : nil
     head.append(
-      state, isSmall ? batch : nil, view: view,
-      keepsWorking: isSmall && (run == nil || isRunWatched))
-    if !isSmall { head.recycle(batch) }
+      state, &small, view: view, keepsWorking: isSmall && (run == nil || isRunWatched))
+    if !isSmall { head.recycle(batch.moveOut()) }
     if options.durability == .deferred {
       head.publishAppended()
     } else {

@@ -52,8 +52,10 @@ struct ChangeStage {
       }
       try collect(object, of: draft, &changes)
     }
-    for entity in draft.changedEntities.sorted() {
-      try validation.checkNarrowed(entity, since: draft.base.schema)
+    if !draft.changedEntities.isEmpty {
+      for entity in draft.changedEntities.sorted() {
+        try validation.checkNarrowed(entity, since: draft.base.schema)
+      }
     }
     guard !touched.entities.isEmpty else { return }
     // Whole entities, however many objects: what is read for them is released on the way.
@@ -173,9 +175,10 @@ struct ChangeStage {
 extension Draft {
   /// Tells how many objects are recorded, if the draft changes the schema.
   fileprivate var recordingProgress: ObjectProgress {
+    guard let progress, !changedEntities.isEmpty || origin.isMigration else {
+      return ObjectProgress(nil, .recording, of: 0)
+    }
     let whole = touched.entities.reduce(0) { $0 + base.count(of: $1) }
-    return ObjectProgress(
-      changedEntities.isEmpty && !origin.isMigration ? nil : progress, .recording,
-      of: touched.list.count + whole)
+    return ObjectProgress(progress, .recording, of: touched.list.count + whole)
   }
 }

@@ -55,6 +55,7 @@ extension Draft {
   /// Drops from the definitions that the draft changes the items that do not outlast a change by a
   /// writer that does not know them. O(properties of changed entities).
   mutating func dropPassingItems() {
+    if changedEntities.isEmpty { return }
     let kept = changedEntities.sorted().compactMap { number -> Entity? in
       guard let new = schema.entity(numbered: number) else { return nil }
       return base.schema.entity(numbered: number).flatMap(new.withoutPassingItems)

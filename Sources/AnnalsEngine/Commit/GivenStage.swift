@@ -105,8 +105,8 @@ extension StoreWriter {
       var stage = try GivenStage(
         number, envelope, self, pending, on: head.takeWorkingState() ?? newest.state)
       try fill(&stage)
-      let (state, batch, isWhole) = try stage.commit()
-      adopt(state, batch, isWhole: isWhole)
+      var (state, batch, isWhole) = try stage.commit()
+      adopt(state, &batch, isWhole: isWhole)
       let position = head.newestPosition
       return CommitResult(
         token: Token(store: log.store, number: position.number, opening: position.openingID))

@@ -46,6 +46,8 @@ final class GroupCommit: @unchecked Sendable {
   @exclusivity(unchecked) private var syncing: CommitGroup?
   @exclusivity(unchecked) private var firstFailure: AnnalsError?
   @exclusivity(unchecked) private var returning = ReturningWriters()
+  /// Whether there is a first failure: so that each commit can ask without the lock.
+  private let hasFailed = Atomic<Bool>(false)
   /// How often a waiting thread was woken; for tests.
   private let wakeUps = Atomic<Int>(0)
 
@@ -53,7 +55,9 @@ final class GroupCommit: @unchecked Sendable {
   var isPending: Bool { lock.withLock { filling != nil || syncing != nil } }
 
   /// The error of the first failed sync; after it nothing is acknowledged any more.
-  var failure: AnnalsError? { lock.withLock { firstFailure } }
+  var failure: AnnalsError? {
+    hasFailed.load(ordering: .acquiring) ? lock.withLock { firstFailure } : nil
+  }
 
   /// How often threads were woken that waited for a group or for the lock.
   var wakeUpCount: Int { wakeUps.load(ordering: .relaxed) }
@@ -138,6 +142,7 @@ final class GroupCommit: @unchecked Sendable {
     lock.withLock {
       syncing = nil
       if firstFailure == nil { firstFailure = failure }
+      if firstFailure != nil { hasFailed.store(true, ordering: .releasing) }
       returning.begin(released: group.count, joined: filling?.count ?? 0, since: start)
       lock.broadcast()
     }

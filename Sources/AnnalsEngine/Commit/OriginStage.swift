@@ -28,6 +28,7 @@ extension TransactionOrigin {
 
   /// Throws `invalidChange` or `tooLarge` for metadata that a file cannot hold.
   private func requireStorableMetadata() throws(AnnalsError) {
+    if metadata.isEmpty { return }
     guard metadata.count <= FormatLimits.maximumChanges else {
       throw AnnalsError(
         .tooLarge,

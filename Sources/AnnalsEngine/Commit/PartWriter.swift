@@ -29,11 +29,7 @@ struct PartWriter {
   var hasChanges: Bool { partCount > 0 || !batch.changes.isEmpty }
 
   /// Moves out the batch's memory.
-  mutating func takeBatch() -> ChangeBatch {
-    var result = ChangeBatch()
-    swap(&result, &batch)
-    return result
-  }
+  mutating func takeBatch() -> ChangeBatch { batch.moveOut() }
 
   /// Appends the batch as a part that others follow, and empties it.
   mutating func appendPart() throws {

@@ -35,11 +35,12 @@ package struct TransactionOrigin: Sendable {
   /// The items of the record's extension area, but for what the clock says: what the transaction
   /// erases, its group, what it undoes, the migrations that it is.
   private(set) var extensions: ContiguousArray<UInt8> = []
+}
 
+extension TransactionOrigin {
   package init(author: String? = nil, context: String? = nil, metadata: [String: Value] = [:]) {
-    self.author = author
-    self.context = context
-    self.metadata = metadata
+    // By way of the initialiser of all properties: one that sets some by themselves makes a copy.
+    self.init(author: author, context: context, metadata: metadata, number: nil)
   }
 
   /// Of a transaction in a group, for undo. Throws `.invalidArgument` for a group without a name,
@@ -47,9 +48,7 @@ package struct TransactionOrigin: Sendable {
   package init(
     author: String?, context: String?, group: String?, metadata: [String: Value]
   ) throws(AnnalsError) {
-    self.author = author
-    self.context = context
-    self.metadata = metadata
+    self.init(author: author, context: context, metadata: metadata)
     if let group { try note(UndoRecord(group: group)) }
   }
 

@@ -31,5 +31,5 @@ package struct PublishedChanges: Sendable {
   package let through: Int64
   /// All of their changes. Nil if they are many or another process made them; then readers get them
   /// from the log.
-  package let batch: ChangeBatch?
+  package internal(set) var batch: ChangeBatch?
 }

@@ -27,7 +27,7 @@ extension StoreHead.Content {
   /// Adds a commit to the open group, or opens a group with it. Returns a version for the caller to
   /// release.
   mutating func append(
-    _ state: State, _ batch: ChangeBatch?, view: LogView, inPlace: Bool
+    _ state: State, _ batch: inout ChangeBatch?, view: LogView, inPlace: Bool
   ) -> StoreVersion? {
     guard let last = pending.indices.last, !pending[last].isClosed else {
       let isKept = inPlace && batch != nil
@@ -35,7 +35,7 @@ extension StoreHead.Content {
       pending.append(
         PendingGroup(
           position: view.head, view: view, version: version, state: isKept ? state : nil,
-          batch: batch))
+          batch: batch.take()))
       return nil
     }
     // The commit was based on this version, so it exists.
@@ -45,7 +45,7 @@ extension StoreHead.Content {
     pending[last].position = view.head
     pending[last].view = view
     if let first = pending[last].batch.take() { keepSpare(first) }
-    if inPlace, let batch, advance(&version, by: batch, like: state, view: view) { return nil }
+    if inPlace, advance(&version, by: batch, like: state, view: view) { return nil }
     let old = version
     version = old.successor(state: state, view: view)
     return old
@@ -61,12 +61,8 @@ extension StoreHead.Content {
     let before = published.head.number
     let batch = group.batch.take()
     let state = group.state.take()
-    var isInPlace = false
-    if let state, let batch {
-      isInPlace = advance(&published, by: batch, like: state, view: group.view)
-    }
     var replaced: StoreVersion?
-    if !isInPlace {
+    if !advance(&published, by: batch, like: state, view: group.view) {
       let old = published
       published = group.version ?? old.successor(state: state ?? old.state, view: group.view)
       replaced = old
@@ -76,13 +72,10 @@ extension StoreHead.Content {
   }
 
   /// Records what was published, and frees the memory of the batch before.
-  mutating func note(_ newest: PublishedChanges) {
-    if let batch = changes.batch {
-      changes = newest
-      keepSpare(batch)
-    } else {
-      changes = newest
-    }
+  mutating func note(_ newest: consuming PublishedChanges) {
+    let earlier = changes.batch.take()
+    changes = newest
+    if let earlier { keepSpare(earlier) }
     edition &+= 1
     failure = nil
   }
@@ -94,12 +87,13 @@ extension StoreHead.Content {
   }
 }
 
-/// Applies a commit to a version in place, if nobody else holds it. Returns false if that is not
-/// possible; then the version may only be used to make its successor.
+/// Applies a commit to a version in place, if its changes and its state are at hand and nobody else
+/// holds the version. Returns false if that is not possible; then the version may only be used to
+/// make its successor.
 private func advance(
-  _ version: inout StoreVersion, by batch: ChangeBatch, like state: State, view: LogView
+  _ version: inout StoreVersion, by batch: ChangeBatch?, like state: State?, view: LogView
 ) -> Bool {
-  guard isUniquelyHeld(&version) else { return false }
+  guard let batch, let state, isUniquelyHeld(&version) else { return false }
   do throws(StateFault) {
     try version.applyInPlace(batch, like: state, view: view)
     return true

@@ -79,13 +79,7 @@ package final class StoreHead: Sendable {
   func takeWorkingState() -> State? { content.withLock { $0.working.take() } }
 
   /// Moves out the spare memory for a batch; the batch is empty.
-  func takeSpareBatch() -> ChangeBatch {
-    content.withLock { content in
-      var batch = ChangeBatch()
-      swap(&batch, &content.spareBatch)
-      return batch
-    }
-  }
+  func takeSpareBatch() -> ChangeBatch { content.withLock { $0.spareBatch.moveOut() } }
 
   /// Keeps the memory of a batch that was not appended.
   func recycle(_ batch: consuming ChangeBatch) {
@@ -97,11 +91,14 @@ package final class StoreHead: Sendable {
   /// Adds an appended commit to the open group. With `keepsWorking`, keeps its state for the next
   /// transaction to change, and lets versions apply the batch in place if they can.
   ///
-  /// `batch` holds all of the commit's changes, none of them to the schema; nil if they are many.
-  func append(_ state: State, _ batch: ChangeBatch?, view: LogView, keepsWorking: Bool) {
+  /// `batch` holds all of the commit's changes, none of them to the schema, and is moved out; nil
+  /// if they are many.
+  func append(
+    _ state: State, _ batch: inout ChangeBatch?, view: LogView, keepsWorking: Bool
+  ) {
     let old = content.withLock { content in
       content.working = keepsWorking ? state : nil
-      return content.append(state, batch, view: view, inPlace: keepsWorking)
+      return content.append(state, &batch, view: view, inPlace: keepsWorking)
     }
     // A replaced version may be large: it is released outside the lock.
     withExtendedLifetime(old) {}
@@ -129,7 +126,10 @@ package final class StoreHead: Sendable {
       prepare(&content)
       // If another group was appended in time, it is closed and published with the one before.
       guard !content.pending.isEmpty, content.pending[0].isClosed else { return (nil, nil) }
-      let old = content.publish(content.pending.removeFirst())
+      // Mostly it is the only one: no others have to move.
+      let isOnly = content.pending.count == 1
+      let group = isOnly ? content.pending.removeLast() : content.pending.removeFirst()
+      let old = content.publish(group)
       return (old, content.waiters.take())
     }
   }

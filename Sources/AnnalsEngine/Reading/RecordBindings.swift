@@ -53,7 +53,9 @@ package final class RecordBindings: Sendable {
 }
 
 /// The bindings of a store's record types to one version of the schema.
-package struct BoundRecords: Sendable {
+///
+/// A class, since every transaction refers to it.
+package final class BoundRecords: Sendable {
   package let bindings: RecordBindings
   /// The newest schema, whose names the record types use.
   package let schema: Schema

@@ -18,22 +18,31 @@ package final class StoreVersion: @unchecked Sendable {
   /// The last transaction that changed the schema.
   package let schemaVersion: Int64
   package let store: RawUUID
-  private let bindings: RecordBindings
+  /// The record types, bound to the newest schema.
+  @exclusivity(unchecked) package private(set) var records: BoundRecords
   /// Whether the state has the objects' values. If not, it only knows which objects exist, and
   /// `state(at:keeping:)` replays the log even for the newest state.
   package let holdsValues: Bool
 
-  package init(
-    state: State, view: LogView, store: RawUUID, bindings: RecordBindings, holdsValues: Bool = true,
-    head: LogPosition? = nil
+  package convenience init(
+    state: State, view: LogView, store: RawUUID, bindings: RecordBindings, holdsValues: Bool = true
+  ) {
+    self.init(
+      state, view, view.head, store, BoundRecords(bindings, to: state.schema, asOf: view),
+      holdsValues: holdsValues)
+  }
+
+  private init(
+    _ state: State, _ view: LogView, _ head: LogPosition, _ store: RawUUID,
+    _ records: BoundRecords, holdsValues: Bool
   ) {
     self.state = state
-    self.holdsValues = holdsValues
     self.view = view
-    self.head = head ?? view.head
+    self.head = head
     schemaVersion = view.schemaVersion
     self.store = store
-    self.bindings = bindings
+    self.records = records
+    self.holdsValues = holdsValues
   }
 
   /// The version after this one. After a reload a transaction number may stand for another schema
@@ -41,17 +50,16 @@ package final class StoreVersion: @unchecked Sendable {
   package func successor(
     state: State, view: LogView, isReloaded: Bool = false
   ) -> StoreVersion {
-    StoreVersion(
-      state: state, view: view, store: store,
-      bindings: isReloaded ? RecordBindings(bindings.functions) : bindings,
-      holdsValues: holdsValues)
+    let records =
+      isReloaded
+      ? BoundRecords(RecordBindings(records.bindings.functions), to: state.schema, asOf: view)
+      : records.following(to: state.schema, asOf: view)
+    return StoreVersion(state, view, view.head, store, records, holdsValues: holdsValues)
   }
 
   /// The version after a transaction that is not in the log, and does not change the schema.
   func successor(state: State, proposedAt head: LogPosition) -> StoreVersion {
-    StoreVersion(
-      state: state, view: view, store: store, bindings: bindings, holdsValues: holdsValues,
-      head: head)
+    StoreVersion(state, view, head, store, records, holdsValues: holdsValues)
   }
 
   /// Applies one transaction in place, and becomes the version after it. `batch` holds all of its
@@ -67,13 +75,7 @@ package final class StoreVersion: @unchecked Sendable {
     try state.updateIndexes()
     self.view = view
     head = view.head
-  }
-
-  /// The record types, bound to the newest schema.
-  package var records: BoundRecords {
-    BoundRecords(
-      bindings: bindings, schema: state.schema, schemaVersion: schemaVersion,
-      history: view.schemaHistory, migrations: migrations)
+    records = records.following(to: state.schema, asOf: view)
   }
 
   /// The migrations made, in their order; including those that were pruned.
@@ -145,5 +147,21 @@ package struct LogLargeValues: LargeValueSource {
 
   package func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor? {
     try AnnalsError.translating { try view.cursor(of: value) }
+  }
+}
+
+extension BoundRecords {
+  /// The bindings to the newest schema, whose log is this.
+  fileprivate convenience init(_ bindings: RecordBindings, to schema: Schema, asOf view: LogView) {
+    self.init(
+      bindings: bindings, schema: schema, schemaVersion: view.schemaVersion,
+      history: view.schemaHistory, migrations: view.migrations)
+  }
+
+  /// The bindings after transactions that follow: the same unless these have changed the schema.
+  fileprivate func following(to schema: Schema, asOf view: LogView) -> BoundRecords {
+    let isSame =
+      view.schemaVersion == schemaVersion && view.migrations.count == migrations.count
+    return isSame ? self : BoundRecords(bindings, to: schema, asOf: view)
   }
 }

@@ -12,12 +12,20 @@ extension ContiguousArray<UInt8> {
   /// Appends a variable-length integer.
   @inlinable
   package mutating func append(varInt value: UInt64) {
-    var rest = value
-    while rest >= 0x80 {
-      append(UInt8(truncatingIfNeeded: rest) | 0x80)
-      rest >>= 7
+    if value < 0x80 { return append(UInt8(truncatingIfNeeded: value)) }
+    // At once: each `append` looks again at who else holds the memory, and how much there is.
+    var bytes: (UInt64, UInt64) = (0, 0)
+    Swift.withUnsafeMutableBytes(of: &bytes) { bytes in
+      var rest = value
+      var count = 0
+      while rest >= 0x80 {
+        bytes[count] = UInt8(truncatingIfNeeded: rest) | 0x80
+        rest >>= 7
+        count += 1
+      }
+      bytes[count] = UInt8(truncatingIfNeeded: rest)
+      append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[...count]))
     }
-    append(UInt8(truncatingIfNeeded: rest))
   }
 
   /// Appends a count or length, which is not negative.

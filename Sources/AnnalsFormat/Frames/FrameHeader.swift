@@ -79,16 +79,17 @@ package struct FrameHeader: Hashable, Sendable {
   package mutating func encode(
     into bytes: inout ContiguousArray<UInt8>, at offset: UInt64, seed: FrameSeed
   ) {
-    let start = bytes.count
     // Three words, the first without the checksum yet.
     let kindAndFlags = UInt64(kind.rawValue) << 32 | UInt64(flags.rawValue) << 40
-    bytes.append(fixed: kindAndFlags)
-    bytes.append(fixed: UInt64(payloadLength) | UInt64(payloadChecksum) << 32)
-    bytes.append(fixed: UInt64(previousChecksum) | UInt64(durableMarkBack) << 32)
-    checksum = bytes.withUnsafeMutableBytes { all in
-      let header = UnsafeMutableRawBufferPointer(rebasing: all[start...])
+    var words = (
+      kindAndFlags.littleEndian,
+      (UInt64(payloadLength) | UInt64(payloadChecksum) << 32).littleEndian,
+      (UInt64(previousChecksum) | UInt64(durableMarkBack) << 32).littleEndian
+    )
+    checksum = withUnsafeMutableBytes(of: &words) { header in
       let sum = seed.checksum(UnsafeRawBufferPointer(rebasing: header[4...]), at: offset)
       header.storeBytes(of: sum.littleEndian, as: UInt32.self)
+      bytes.append(contentsOf: UnsafeRawBufferPointer(header))
       return sum
     }
   }

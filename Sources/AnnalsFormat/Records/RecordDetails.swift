@@ -25,7 +25,9 @@ enum RecordDetails {
   }
 
   static func encode(_ record: TransactionRecord, into bytes: inout ContiguousArray<UInt8>) {
-    bytes.append(flags(of: record))
+    let flags = flags(of: record)
+    bytes.append(flags)
+    if flags == 0 { return }
     if !record.newNames.isEmpty {
       bytes.append(varInt: UInt64(record.firstNewName))
       bytes.append(count: record.newNames.count)

@@ -211,11 +211,10 @@ struct LogTables: Sendable {
     {
       segmentMaximum = record.timestamp
     }
-    if record.hasDetails { absorbDetails(of: record) }
-    if !record.isPlain { absorbItems(of: record) }
+    if openingID != head.openingID { openingStart = record.number }
+    if !record.isPlain { absorbDetails(of: record) }
     absorb(largeValues)
     changeCount += Int64(parts.changeCount)
-    if openingID != head.openingID || record.lost != nil { openingStart = record.number }
     head = LogPosition(
       number: record.number, timestamp: record.timestamp,
       maximumTimestamp: max(head.maximumTimestamp, record.timestamp), openingID: openingID)
@@ -231,8 +230,11 @@ struct LogTables: Sendable {
     }
   }
 
-  /// Adds what a transaction defines besides its changes.
+  /// Adds what a transaction records besides its changes.
   private mutating func absorbDetails(of record: TransactionRecord) {
+    if record.lost != nil { openingStart = record.number }
+    absorbItems(of: record)
+    guard record.hasDefinitions else { return }
     let shared = writable()
     for name in record.newNames { shared.names.append(name) }
     if let lost = record.lost {
@@ -345,8 +347,8 @@ struct LogTables: Sendable {
 }
 
 extension TransactionRecord {
-  /// Whether the record defines more than changes: names, openings, a gap, or schema changes.
-  fileprivate var hasDetails: Bool {
+  /// Whether the record defines names, openings, a gap, or schema changes.
+  fileprivate var hasDefinitions: Bool {
     !newNames.isEmpty || newOpening != nil || lost != nil || !schemaChange.isEmpty
   }
 }

@@ -18,9 +18,20 @@ struct TransactionParts: Sendable {
     entities = batch.entities(of: record.changeRange)
   }
 
+  /// Forgets all parts, and keeps the memory.
+  mutating func removeAll() {
+    count = 0
+    changeCount = 0
+    entities.removeAll(keepingCapacity: true)
+  }
+
   /// Adds the next part: all changes of a batch.
   mutating func add(_ part: ChangeBatch) {
-    add(part.changes.count, of: part.entities(of: part.changes.indices))
+    count += 1
+    changeCount += part.changes.count
+    for change in part.changes where change.entity != entities.last {
+      _ = entities.insertRising(change.entity)
+    }
   }
 
   /// Adds the next part: the number of its changes, and their entities, rising.

@@ -29,7 +29,7 @@ extension LogFile {
       state.resetFrames()
     }
     state.frames.durableMark = state.durableMark
-    state.transaction = OpenTransaction()
+    state.transaction = state.spareTransaction.take() ?? OpenTransaction()
   }
 
   /// Sets what the transaction contains besides its changes, before its first part. Throws
@@ -74,6 +74,8 @@ extension LogFile {
     if transaction.recordsOwnOpening { state.ownOpening = record.opening }
     if !transaction.consumers.isEmpty { state.adoptStaged(transaction.consumers) }
     advanceEnd(&state)
+    transaction.reset()
+    state.spareTransaction = transaction
     return state.tables.head
   }
 

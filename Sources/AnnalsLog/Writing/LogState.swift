@@ -44,6 +44,8 @@ struct LogState: Sendable {
 
   /// The open transaction.
   var transaction: OpenTransaction?
+  /// The one before, empty, for its memory.
+  var spareTransaction: OpenTransaction?
   /// Consumers' advances that the file does not contain yet.
   var advances = PendingAdvances()
   /// The frames that are not written yet.

@@ -16,19 +16,18 @@ package struct TransactionEnvelope: Sendable {
   package var opening: Opening?
   /// The features that it uses: announced before it, unless the file has them.
   package var features = Features.none
+}
 
+extension TransactionEnvelope {
   package init(
     timestamp: Timestamp, author: String? = nil, context: String? = nil,
     metadata: [MetadataEntry] = [], schemaChange: [EntityChange] = [],
     extensions: ContiguousArray<UInt8> = [], opening: Opening? = nil
   ) {
-    self.timestamp = timestamp
-    self.author = author
-    self.context = context
-    self.metadata = metadata
-    self.schemaChange = schemaChange
-    self.extensions = extensions
-    self.opening = opening
+    // By way of the initialiser of all properties: one that sets each by itself makes a copy.
+    self.init(
+      timestamp: timestamp, author: author, context: context, metadata: metadata,
+      schemaChange: schemaChange, extensions: extensions, opening: opening, features: .none)
   }
 }
 
@@ -55,40 +54,18 @@ final class OpenTransaction: @unchecked Sendable {
   @exclusivity(unchecked) var start: UInt64?
   /// Whether the transaction records this log's own opening.
   @exclusivity(unchecked) var recordsOwnOpening = false
-}
 
-/// The numbers of interned names, by their bytes.
-///
-/// Caches the strings asked for last, as authors and contexts repeat, so that the usual commit
-/// needs no look-up.
-struct NameNumbers: Sendable {
-  private var numbers: [ContiguousArray<UInt8>: NameNumber] = [:]
-  /// How many of the log's names are in `numbers`.
-  private var count = 0
-  private var recent: ContiguousArray<(name: String, number: NameNumber)> = []
-  /// Which of `recent` is replaced next.
-  private var oldest = 0
-
-  /// How many strings are cached: few enough to compare with each.
-  private static let memory = 8
-
-  /// The number of a name that the log knows; nil if it is new.
-  mutating func number(of name: String, in names: [String]) -> NameNumber? {
-    let known = recent.withUnsafeBufferPointer { recent in
-      recent.indices.first { recent[$0].name.hasSameBytes(as: name) }
-    }
-    if let known { return recent[known].number }
-    while count < names.count {
-      count += 1
-      numbers[ContiguousArray(names[count - 1].utf8)] = NameNumber(count)
-    }
-    guard let number = numbers[ContiguousArray(name.utf8)] else { return nil }
-    if recent.count < NameNumbers.memory {
-      recent.append((name, number))
-    } else {
-      recent[oldest] = (name, number)
-      oldest = (oldest + 1) % NameNumbers.memory
-    }
-    return number
+  /// Empties the transaction for the next one, and keeps its memory.
+  func reset() {
+    record = nil
+    detailsLength = 0
+    if !largeValues.isEmpty { largeValues = [] }
+    isWithinLargeValue = false
+    parts.removeAll()
+    isComplete = false
+    if !consumers.isEmpty { consumers = [] }
+    features = .none
+    start = nil
+    recordsOwnOpening = false
   }
 }

@@ -39,6 +39,13 @@ package struct ChangeBatch: Sendable {
     arena.reserveCapacity(other.arena.count)
   }
 
+  /// Moves out the batch, and leaves an empty one.
+  package mutating func moveOut() -> ChangeBatch {
+    var result = ChangeBatch()
+    swap(&result, &self)
+    return result
+  }
+
   /// Empties the batch and keeps its memory.
   package mutating func removeAll() {
     transactions.removeAll(keepingCapacity: true)

@@ -55,12 +55,11 @@ extension RecordBinding {
     }
   }
 
-  /// Writes one property, without reading the others.
+  /// Writes the property at a position, without reading the others.
   package func set<V: AttributeValue>(
-    _ keyPath: KeyPath<R, V>, to value: V, _ row: Int64, into draft: inout Draft
+    _ position: Int, to value: V, _ row: Int64, into draft: inout Draft
   ) throws(AnnalsError) {
     try checkComplete()
-    let position = position(of: keyPath)
     if !layout.derived.isEmpty, layout.derived.contains(position) {
       let object = ObjectReference(entity: entity, row: row)
       let current = try draft.value(object, layout.columns[position].property)
@@ -74,7 +73,7 @@ extension RecordBinding {
       writer.index = position
       if try isImplied(value, writer) { return }
       writer.put(value)
-      draft.violations += writer.violations
+      if !writer.violations.isEmpty { draft.violations += writer.violations }
       if let fault = writer.fault { throw fault }
     }
   }

@@ -60,7 +60,9 @@ package final class RecordBinding<R: Record>: Sendable {
     return number == 0 ? nil : number
   }
 
-  func position(of keyPath: PartialKeyPath<R>) -> Int {
+  /// The position of the property that the key path leads to, in the record type's list. Traps if
+  /// it is not listed.
+  package func position(of keyPath: PartialKeyPath<R>) -> Int {
     if isStored, let index = RecordField.index(MemoryLayout<R>.offset(of: keyPath), keyPath, fields)
     {
       return index

@@ -55,7 +55,8 @@ extension WriteTransaction {
       try AnnalsError.translating({ try reader.state.contains(id.entity, id.row) })
     else { throw missing(id) }
     defer { draft.touch(id.entity, id.row) }
-    let column = binding.layout.columns[binding.position(of: keyPath)]
+    let position = binding.position(of: keyPath)
+    let column = binding.layout.columns[position]
     draft.noteAssignment(of: column.property, row: id.row, of: id.entity)
     if column.hasDefault, let entity = schema.entity(numbered: id.entity) {
       let given = Value.whole(value)
@@ -64,7 +65,7 @@ extension WriteTransaction {
         return try draft.store(.null, in: column.property, row: id.row, of: id.entity)
       }
     }
-    try binding.set(keyPath, to: value, id.row, into: &draft)
+    try binding.set(position, to: value, id.row, into: &draft)
   }
 
   /// The written object with its stored values; with the given ones if some broke a rule, which

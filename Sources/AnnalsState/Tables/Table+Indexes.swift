@@ -2,35 +2,44 @@ import AnnalsModel
 
 // The indexes of a table, and how they follow its rows.
 
+/// Some of a table's indexes.
+enum IndexChoice {
+  case all
+  case unique
+  case numbered(PropertyNumber)
+}
+
+extension TableIndex {
+  /// Whether the index is one of these.
+  fileprivate func isOne(of choice: IndexChoice) -> Bool {
+    switch choice {
+    case .all: true
+    case .unique: keys.shape.isUnique
+    case .numbered(let number): keys.shape.number == number
+    }
+  }
+}
+
 extension Table {
   // By position: an index handed out of the array would be copied, each commit several times.
 
-  /// Whether an index that `isAsked` selects is out of date.
-  func isStale(where isAsked: (IndexKeys) -> Bool) -> Bool {
+  /// Whether one of these indexes is out of date.
+  func isStale(_ choice: IndexChoice) -> Bool {
     let nextRow = nextRow
-    for index in indexes.indices
-    where isAsked(indexes[index].keys) && indexes[index].isStale(nextRow) {
-      return true
+    return indexes.indices.contains {
+      indexes[$0].isStale(nextRow) && indexes[$0].isOne(of: choice)
     }
-    return false
   }
 
   /// The place of the index with this number; nil if there is none.
   func place(ofIndex number: PropertyNumber) -> Int? {
-    indexes.withUnsafeBufferPointer { indexes in
-      indexes.indices.first { indexes[$0].keys.shape.number == number }
-    }
+    indexes.indices.first { indexes[$0].keys.shape.number == number }
   }
 
-  /// Whether the index with this number is out of date.
-  func isStale(_ number: PropertyNumber) -> Bool { isStale { $0.shape.number == number } }
-
-  /// Updates the indexes that `isAsked` selects.
-  func updateIndexes(where isAsked: (IndexKeys) -> Bool) throws(StateFault) {
+  /// Updates these indexes.
+  func updateIndexes(_ choice: IndexChoice) throws(StateFault) {
     for index in indexes.indices {
-      // Without a copy of the index, which counts ten references.
-      let isWanted = indexes.withUnsafeBufferPointer { isAsked($0[index].keys) }
-      if isWanted { try indexes[index].update(from: self) }
+      if indexes[index].isOne(of: choice) { try indexes[index].update(from: self) }
     }
   }
 

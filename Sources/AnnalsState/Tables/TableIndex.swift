@@ -48,7 +48,7 @@ struct TableIndex: Sendable {
 
   /// Whether the tree is out of date with a table whose next row is this.
   @inline(__always)
-  func isStale(_ nextRow: Int64) -> Bool { noted.count > 0 || freshRow < nextRow }
+  func isStale(_ nextRow: Int64) -> Bool { !noted.rows.isEmpty || freshRow < nextRow }
 
   /// How many rows are noted.
   var notedCount: Int { noted.count }
