@@ -106,8 +106,23 @@ package struct RowView {
   /// The leaf of the column at this position; nil where no row of it has a value.
   @inline(__always)
   func unretainedLeaf(_ column: Int) throws(StateFault) -> Unmanaged<Leaf>? {
+    try unretainedLeaf(column, of: storedColumn(column))
+  }
+
+  /// What a checkpoint holds of the column at this position; nil if nothing, or if the group's
+  /// column was changed since.
+  @inline(__always)
+  func storedColumn(_ column: Int) -> Unmanaged<StoredColumn>? {
+    column < stored.count ? RowView.unretained(stored, column) : nil
+  }
+
+  /// The leaf of the column at this position, of which a checkpoint holds this.
+  @inline(__always)
+  func unretainedLeaf(
+    _ column: Int, of part: Unmanaged<StoredColumn>?
+  ) throws(StateFault) -> Unmanaged<Leaf>? {
     // The group keeps the leaf: retaining it for each value would cost as much as reading it.
-    if column < stored.count, let part = RowView.unretained(stored, column) {
+    if let part {
       let loaded = part._withUnsafeGuaranteedRef { $0.unretainedLeaf(self.leaf) }
       return try loaded.isLoaded ? loaded.leaf : firstTouch(part)
     }

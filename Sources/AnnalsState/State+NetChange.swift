@@ -118,22 +118,26 @@ extension Table {
 
   /// Appends the properties in which two rows differ.
   fileprivate func appendDifferences(
-    from oldRow: RowView, of old: Table, to newRow: RowView, hasAfter: Bool,
+    from oldRow: RowView, of before: Table, to newRow: RowView, hasAfter: Bool,
     into batch: inout ChangeBatch
   ) throws(StateFault) {
     for column in columnsByProperty {
+      let property = columns[column].property
       // Two states that were not copied from one another may have their columns in another order.
+      let stored = newRow.storedColumn(column)
       var oldLeaf: Unmanaged<Leaf>?
-      if let place = old.position(of: columns[column].property, near: column) {
-        oldLeaf = try oldRow.unretainedLeaf(place)
+      if let place = before.position(of: property, near: column) {
+        let oldStored = oldRow.storedColumn(place)
+        // What a checkpoint holds of both is not read to find it the same.
+        if let stored, stored.toOpaque() == oldStored?.toOpaque() { continue }
+        oldLeaf = try oldRow.unretainedLeaf(place, of: oldStored)
       }
-      let newLeaf = try newRow.unretainedLeaf(column)
+      let newLeaf = try newRow.unretainedLeaf(column, of: stored)
       // Leaves are copied when written, so the same leaf is the same value.
       if oldLeaf?.toOpaque() == newLeaf?.toOpaque() { continue }
       let old = oldRow.cell(in: oldLeaf)
       let new = newRow.cell(in: newLeaf)
       if ValueCell.areEqual(old.cell, in: old.arena, new.cell, in: new.arena) { continue }
-      let property = columns[column].property
       // What was erased has no list to edit.
       if hasAfter, columns[column].kind == .objects, old.cell.tag != .erased,
         new.cell.tag != .erased

@@ -175,7 +175,7 @@ import Testing
     }
   }
 
-  @Test func `net changes between a past state and the newest read each chunk once`() throws {
+  @Test func `net changes between a past state and the newest read once what differs`() throws {
     let (newest, chunks) = try makeStored()
     var past = newest
     var batch = ChangeBatch()
@@ -191,7 +191,8 @@ import Testing
         _ = try changes.append(ObjectReference(entity: 1, row: row), to: &found)
       }
       #expect(found.changes.map(\.row) == Array(100...200))
-      #expect(chunks.reads.count == 2)
+      // Of two columns one has changed.
+      #expect(chunks.reads.count == 1)
     }
   }
 
