@@ -155,7 +155,7 @@ extension Leaf {
       target = make(kind: declared, entity: 0, rows: end, arenaCapacity: growth)
     }
     let odd = target.appendEach(from: &cursors, slot: slot)
-    leaf = target.head.pointee.present == 0 ? nil : target
+    if target.head.pointee.present > 0 { leaf = target }
     guard let odd else { return true }
     // An erased value, with which the leaf holds several kinds from here on.
     guard

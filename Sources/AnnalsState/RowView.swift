@@ -106,27 +106,34 @@ package struct RowView {
   /// The leaf of the column at this position; nil where no row of it has a value.
   @inline(__always)
   func unretainedLeaf(_ column: Int) throws(StateFault) -> Unmanaged<Leaf>? {
-    try unretainedLeaf(column, of: storedColumn(column))
+    // The group keeps the leaf: retaining it for each value would cost as much as reading it.
+    if let leaf = writtenLeaf(column) { return leaf }
+    guard let part = storedColumn(column) else { return nil }
+    let loaded = part._withUnsafeGuaranteedRef { $0.unretainedLeaf(self.leaf) }
+    return try loaded.isLoaded ? loaded.leaf : firstTouch(part)
   }
 
-  /// What a checkpoint holds of the column at this position; nil if nothing, or if the group's
-  /// column was changed since.
+  /// The leaf that was written since the checkpoint; nil if none was.
+  @inline(__always)
+  func writtenLeaf(_ column: Int) -> Unmanaged<Leaf>? {
+    column < leaves.count ? RowView.unretained(leaves, column) : nil
+  }
+
+  /// What a checkpoint holds of the column at this position; nil if nothing.
   @inline(__always)
   func storedColumn(_ column: Int) -> Unmanaged<StoredColumn>? {
     column < stored.count ? RowView.unretained(stored, column) : nil
   }
 
-  /// The leaf of the column at this position, of which a checkpoint holds this.
+  /// Whether the column at this position has the same leaf as another row's at another, and so the
+  /// same values, since leaves are copied when written. For rows at the same place of two groups;
+  /// what a checkpoint holds of both is not read.
   @inline(__always)
-  func unretainedLeaf(
-    _ column: Int, of part: Unmanaged<StoredColumn>?
-  ) throws(StateFault) -> Unmanaged<Leaf>? {
-    // The group keeps the leaf: retaining it for each value would cost as much as reading it.
-    if let part {
-      let loaded = part._withUnsafeGuaranteedRef { $0.unretainedLeaf(self.leaf) }
-      return try loaded.isLoaded ? loaded.leaf : firstTouch(part)
-    }
-    return column < leaves.count ? RowView.unretained(leaves, column) : nil
+  func shares(_ column: Int, with other: RowView, _ place: Int) -> Bool {
+    let leaf = writtenLeaf(column)
+    guard leaf?.toOpaque() == other.writtenLeaf(place)?.toOpaque() else { return false }
+    return leaf != nil
+      || storedColumn(column)?.toOpaque() == other.storedColumn(place)?.toOpaque()
   }
 
   /// The leaf of a column that nobody has read so far.

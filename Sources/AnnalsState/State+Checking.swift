@@ -123,7 +123,11 @@ extension Table {
       for column in columns.indices {
         for (place, leaf) in try group.leaves(column: column).enumerated() {
           guard let leaf else { continue }
-          leaf.check("entity \(number), property \(columns[column].property)", &result)
+          // In front of a stored leaf one may be empty.
+          leaf.check(
+            "entity \(number), property \(columns[column].property)",
+            mayBeEmpty: group.isWritten(place, column: column) && group.storedColumn(column) != nil,
+            &result)
           for word in 0..<Leaf.bitWords {
             let alive = live.isEmpty ? 0 : live[place * Leaf.bitWords + word]
             if leaf.words[word] & ~alive != 0 {
@@ -156,11 +160,11 @@ extension Table {
 
 extension Leaf {
   /// Checks the leaf's own rules.
-  fileprivate func check(_ name: String, _ result: inout [String]) {
+  fileprivate func check(_ name: String, mayBeEmpty: Bool, _ result: inout [String]) {
     let bits = (0..<Leaf.bitWords).reduce(0) { $0 + words[$1].nonzeroBitCount }
     let present = head.pointee.present
     if bits != present { result.append("\(name): \(bits) values, not \(present)") }
-    if bits == 0 { result.append("\(name): a leaf without values") }
+    if bits == 0, !mayBeEmpty { result.append("\(name): a leaf without values") }
     for slot in head.pointee.rows..<Leaf.rowCount where isPresent(slot) {
       result.append("\(name): a value after the last row")
       return

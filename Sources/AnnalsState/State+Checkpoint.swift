@@ -73,8 +73,9 @@ extension Table {
       next = groups.nextIndex(from: index + 1)
       guard let group = groups.group(index) else { continue }
       if group.storedLive == nil, group.liveCount > 0 { bytes += 64 }
-      for column in columns.indices where group.isChanged(column: column) { bytes += 48 }
-      for block in group.blocks { for leaf in block { bytes += leaf?.storedByteEstimate ?? 0 } }
+      for column in columns.indices where group.isChanged(column: column) {
+        bytes += 48 + group.unsavedByteEstimate(of: column)
+      }
     }
     for index in indexes {
       index.tree.forEachSlot { slot, _ in
@@ -83,6 +84,23 @@ extension Table {
       if index.isStale(nextRow) { bytes += 5 * index.notedCount }
     }
     return bytes
+  }
+}
+
+extension RowGroup {
+  /// About how many bytes a checkpoint would write for a column: its written leaves, and what
+  /// shares chunks with them.
+  fileprivate func unsavedByteEstimate(of column: Int) -> Int {
+    var bytes = 0
+    for block in blocks where column < block.count {
+      bytes += block[column]?.storedByteEstimate ?? 0
+    }
+    guard let stored = storedColumn(column), stored.origin == nil else { return bytes }
+    var held = 0
+    for part in stored.parts where part.leaves.contains(where: { isWritten($0, column: column) }) {
+      for reference in stored.references[part.chunks] { held += Int(reference.length) }
+    }
+    return max(bytes, held)
   }
 }
 

@@ -124,16 +124,12 @@ extension Table {
     for column in columnsByProperty {
       let property = columns[column].property
       // Two states that were not copied from one another may have their columns in another order.
-      let stored = newRow.storedColumn(column)
       var oldLeaf: Unmanaged<Leaf>?
       if let place = before.position(of: property, near: column) {
-        let oldStored = oldRow.storedColumn(place)
-        // What a checkpoint holds of both is not read to find it the same.
-        if let stored, stored.toOpaque() == oldStored?.toOpaque() { continue }
-        oldLeaf = try oldRow.unretainedLeaf(place, of: oldStored)
+        if newRow.shares(column, with: oldRow, place) { continue }
+        oldLeaf = try oldRow.unretainedLeaf(place)
       }
-      let newLeaf = try newRow.unretainedLeaf(column, of: stored)
-      // Leaves are copied when written, so the same leaf is the same value.
+      let newLeaf = try newRow.unretainedLeaf(column)
       if oldLeaf?.toOpaque() == newLeaf?.toOpaque() { continue }
       let old = oldRow.cell(in: oldLeaf)
       let new = newRow.cell(in: newLeaf)

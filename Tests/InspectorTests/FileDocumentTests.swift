@@ -100,7 +100,9 @@ import Testing
     damaged[place] ^= 0x40
     try overwrite(damaged)
     let inspector = try Inspector(path: world.path)
-    let findings = try world.ask().findings()
+    var asking = world.ask()
+    asking.patience = .seconds(60)
+    let findings = try asking.findings()
     #expect(!findings.isSound && findings.findings.contains { $0.severity == "error" })
     #expect(findings.findings.first?.remedy?.hasPrefix("annals salvage world.annals") == true)
     let strip = try world.ask().strip()

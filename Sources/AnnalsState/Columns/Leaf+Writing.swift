@@ -62,11 +62,11 @@ extension Leaf {
     return true
   }
 
-  /// Takes a row's value away; a leaf left without any becomes nil.
-  static func clear(_ leaf: inout Leaf?, slot: Int) {
+  /// Takes a row's value away; a leaf left without any becomes nil, unless it is to be kept.
+  static func clear(_ leaf: inout Leaf?, slot: Int, keepsLeaf: Bool = false) {
     let isUnique = isKnownUniquelyReferenced(&leaf)
     guard let current = leaf, current.isPresent(slot) else { return }
-    if current.head.pointee.present == 1 {
+    if current.head.pointee.present == 1, !keepsLeaf {
       leaf = nil
     } else if isUnique {
       current.remove(slot)

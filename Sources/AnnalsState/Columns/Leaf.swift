@@ -51,6 +51,9 @@ final class Leaf: ManagedBuffer<LeafHeader, UInt64> {
   /// How many words the presence bits take.
   static let bitWords = 4
 
+  /// Whether no row has a value.
+  var isEmpty: Bool { head.pointee.present == 0 }
+
   /// An empty leaf with room for at least these rows and bytes.
   static func make(
     kind: ColumnKind, entity: EntityNumber, rows: Int, arenaCapacity: Int

@@ -6,8 +6,9 @@ import AnnalsModel
 // tree, and writing an object copies one path, however many of its properties change.
 //
 // Invariants:
-// - A column of a group is either in the blocks or stored: a checkpoint's chunks, perhaps with
-//   edits, each read when first touched, and moved into the blocks when the column is written.
+// - A column of a group may be stored: a checkpoint's chunks, perhaps with edits, each read when
+//   first touched. A leaf in the blocks, which it gets when it is written, stands in front of the
+//   stored one; so where the column is stored, a leaf that loses all values stays, empty.
 // - A group without a live row has no values.
 
 /// The place of a row: its group, the leaf in the group, the slot in the leaf.
@@ -49,10 +50,10 @@ final class RowGroup: @unchecked Sendable {
   @exclusivity(unchecked) private(set) var storedLive: StoredRows?
   /// How many rows live.
   @exclusivity(unchecked) private(set) var liveCount = 0
-  /// The leaves of each block by column position, nil where no row has a value; columns beyond have
-  /// none. Sixteen blocks, or none.
+  /// The leaves of each block by column position, nil where no row has a value or the stored column
+  /// has the leaf; columns beyond have none. Sixteen blocks, or none.
   @exclusivity(unchecked) var blocks: ContiguousArray<ContiguousArray<Leaf?>> = []
-  /// What is read when first touched, by column position; columns beyond are in the blocks.
+  /// What is read when first touched, by column position; columns beyond are in the blocks alone.
   @exclusivity(unchecked) private var stored: ContiguousArray<StoredColumn?> = []
 
   init() {}
@@ -122,9 +123,16 @@ extension RowGroup {
   /// The leaf of a column, if it has any value.
   @inline(__always)
   func leaf(_ leaf: Int, column: Int) throws(StateFault) -> Leaf? {
-    if column < stored.count, let stored = stored[column] { return try stored.leaf(leaf) }
-    guard leaf < blocks.count, column < blocks[leaf].count else { return nil }
-    return blocks[leaf][column]
+    if leaf < blocks.count, column < blocks[leaf].count, let written = blocks[leaf][column] {
+      return written
+    }
+    return column < stored.count ? try stored[column]?.leaf(leaf) : nil
+  }
+
+  /// Whether a leaf of a column was written since the checkpoint: it is in the blocks.
+  @inline(__always)
+  func isWritten(_ leaf: Int, column: Int) -> Bool {
+    leaf < blocks.count && column < blocks[leaf].count && blocks[leaf][column] != nil
   }
 
   /// Calls `body` with the leaves of a block and with what a checkpoint holds, by column position.
@@ -145,16 +153,10 @@ extension RowGroup {
 
   /// All sixteen leaves of a column.
   func leaves(column: Int) throws(StateFault) -> ContiguousArray<Leaf?> {
-    if let stored = storedColumn(column) { return try stored.leaves() }
-    return memoryLeaves(column: column)
-  }
-
-  /// The leaves that a column has in the blocks.
-  func memoryLeaves(column: Int) -> ContiguousArray<Leaf?> {
-    ContiguousArray(
-      (0..<RowPosition.leafCount).map { leaf in
-        leaf < blocks.count && column < blocks[leaf].count ? blocks[leaf][column] : nil
-      })
+    var leaves: ContiguousArray<Leaf?> = []
+    leaves.reserveCapacity(RowPosition.leafCount)
+    for index in 0..<RowPosition.leafCount { leaves.append(try leaf(index, column: column)) }
+    return leaves
   }
 
   /// Whether a column has a leaf in the blocks, or edits: what no checkpoint holds.
@@ -170,30 +172,59 @@ extension RowGroup {
   }
 
   /// Puts a value, which its column admits, into a row of a stored column without reading that.
-  /// False, and nothing done, if the column is in the blocks or should be.
+  /// False, and nothing done, if the row's leaf is in the blocks or should be.
   func edit(
     _ offset: Int, column: Int, to cell: ValueCell, in arena: UnsafeRawBufferPointer
   ) -> Bool {
-    guard column < stored.count, var part = stored[column] else { return false }
+    guard column < stored.count, var part = stored[column],
+      !isWritten(offset >> 8, column: column)
+    else { return false }
     // In one hand, if nobody else has it.
     stored[column] = nil
     defer { stored[column] = part }
     return StoredColumn.edit(&part, offset, to: cell, in: arena)
   }
 
-  /// Makes `blocks[leaf][column]` a place to write to. `width` is how many columns there are.
+  /// Makes `blocks[leaf][column]` a place to write to; reads the leaf if it is stored. `width` is
+  /// how many columns there are.
   @inline(__always)
   func prepareToWrite(leaf: Int, column: Int, width: Int) throws(StateFault) {
-    if column < stored.count, stored[column] != nil { try takeIntoBlocks(column, width: width) }
     if blocks.isEmpty { blocks = ContiguousArray(repeating: [], count: RowPosition.leafCount) }
     if column >= blocks[leaf].count { widen(leaf, to: width) }
+    if column < stored.count, let part = stored[column], blocks[leaf][column] == nil {
+      try moveIntoBlocks(leaf, column: column, of: part)
+    }
   }
 
-  /// The leaves of a block for writing, `width` of them, by column position; nil if a checkpoint
-  /// holds any column. Valid until the group is changed in another way.
+  /// Puts a stored leaf into the blocks; forgets the stored column with its last leaf.
+  private func moveIntoBlocks(_ leaf: Int, column: Int, of part: StoredColumn) throws(StateFault) {
+    blocks[leaf][column] = try part.leaf(leaf)
+    let isLast = (0..<RowPosition.leafCount).allSatisfy { index in
+      let known = part.unretainedLeaf(index)
+      return isWritten(index, column: column) || known.isLoaded && known.leaf == nil
+    }
+    guard isLast else { return }
+    stored[column] = nil
+    for index in blocks.indices where column < blocks[index].count {
+      if blocks[index][column]?.isEmpty == true { blocks[index][column] = nil }
+    }
+  }
+
+  /// Takes a row's value away. A leaf left without any goes, unless a stored one would come forth.
+  @inline(__always)
+  func clear(leaf: Int, column: Int, slot: Int) {
+    Leaf.clear(&blocks[leaf][column], slot: slot, keepsLeaf: storedColumn(column) != nil)
+  }
+
+  /// The leaves of a block for writing, `width` of them, by column position; nil if one of them is
+  /// stored alone. Valid until the group is changed in another way.
   @inline(__always)
   func writableLeaves(_ leaf: Int, width: Int) -> UnsafeMutablePointer<Leaf?>? {
-    guard stored.isEmpty || stored.allSatisfy({ $0 == nil }) else { return nil }
+    for column in stored.indices {
+      guard let part = stored[column], !isWritten(leaf, column: column) else { continue }
+      let known = part.unretainedLeaf(leaf)
+      guard known.isLoaded, known.leaf == nil else { return nil }
+    }
     if blocks.isEmpty { blocks = ContiguousArray(repeating: [], count: RowPosition.leafCount) }
     if blocks[leaf].count < width { widen(leaf, to: width) }
     return blocks[leaf].withUnsafeMutableBufferPointer { $0.baseAddress }
@@ -201,16 +232,6 @@ extension RowGroup {
 
   private func widen(_ leaf: Int, to width: Int) {
     blocks[leaf].append(contentsOf: repeatElement(nil, count: width - blocks[leaf].count))
-  }
-
-  private func takeIntoBlocks(_ column: Int, width: Int) throws(StateFault) {
-    guard let leaves = try stored[column]?.leaves() else { return }
-    stored[column] = nil
-    if blocks.isEmpty { blocks = ContiguousArray(repeating: [], count: RowPosition.leafCount) }
-    for leaf in leaves.indices where leaves[leaf] != nil {
-      if column >= blocks[leaf].count { widen(leaf, to: width) }
-      blocks[leaf][column] = leaves[leaf]
-    }
   }
 
   /// Takes over what a checkpoint holds of a column, in place of what is in the blocks.

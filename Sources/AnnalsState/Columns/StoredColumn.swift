@@ -22,9 +22,9 @@ final class StoredColumn: @unchecked Sendable {
   private let loaded = LoadedLeaves()
 
   /// Chunks and the leaves that are read together with them.
-  private struct Part {
-    var chunks: Range<Int>
-    var leaves: Range<Int>
+  struct Part {
+    fileprivate(set) var chunks: Range<Int>
+    fileprivate(set) var leaves: Range<Int>
   }
 
   /// A column of which nothing was read.
@@ -40,13 +40,14 @@ final class StoredColumn: @unchecked Sendable {
     self.group = group
   }
 
-  /// A column of which all was read: sixteen leaves.
+  /// A column of which these leaves are known, and those that another has read.
   convenience init(
     _ references: [ChunkReference], source: any ChunkSource, entity: EntityNumber,
-    column: Column, group: Int, leaves: ContiguousArray<Leaf?>
+    column: Column, group: Int, leaves: [(index: Int, leaf: Leaf?)], besides other: StoredColumn?
   ) {
     self.init(references, source: source, entity: entity, column: column, group: group)
-    for (index, leaf) in leaves.enumerated() { loaded.storeIfMissing(leaf, at: index) }
+    for (index, leaf) in leaves { loaded.storeIfMissing(leaf, at: index) }
+    if let other { loaded.store(other.loaded) }
   }
 
   /// A column with these edits made to another, which was not itself edited.
@@ -94,6 +95,15 @@ final class StoredColumn: @unchecked Sendable {
     leaves.reserveCapacity(RowPosition.leafCount)
     for index in 0..<RowPosition.leafCount { leaves.append(try leaf(index)) }
     return leaves
+  }
+
+  /// The parts, which together have all chunks and all leaves.
+  var parts: [Part] {
+    var parts: [Part] = []
+    while (parts.last?.leaves.upperBound ?? 0) < RowPosition.leafCount {
+      parts.append(part(of: parts.last?.leaves.upperBound ?? 0))
+    }
+    return parts
   }
 
   /// What a leaf is read with: chunks and leaves, of which neither reaches beyond the other.

@@ -124,24 +124,37 @@ extension Table {
   private func writeColumn(
     _ column: Int, of group: RowGroup, _ index: Int, full: Bool, to writer: inout ChunkWriter
   ) throws {
-    if let stored = group.storedColumn(column), stored.origin == nil {
-      guard full else { return }
-      let references = try stored.references.map {
-        try writer.copy($0, from: stored.source, first: $0.first)
+    // What was edited without being read is in no chunk.
+    let stored = group.storedColumn(column).flatMap { $0.origin == nil ? $0 : nil }
+    guard group.isChanged(column: column) || full && stored != nil else { return }
+    let all = StoredColumn.Part(chunks: 0..<0, leaves: 0..<RowPosition.leafCount)
+    var references: [ChunkReference] = []
+    var written: [(index: Int, leaf: Leaf?)] = []
+    for part in stored?.parts ?? [all] {
+      // The chunks of leaves that nobody has written stay.
+      if let stored, !part.leaves.contains(where: { group.isWritten($0, column: column) }) {
+        for reference in stored.references[part.chunks] {
+          references.append(
+            full
+              ? try writer.copy(reference, from: stored.source, first: reference.first) : reference)
+        }
+        continue
       }
-      group.setStored(stored.moved(to: references, writer.source), column: column)
-      return
+      var leaves = ContiguousArray<Leaf?>(repeating: nil, count: RowPosition.leafCount)
+      for place in part.leaves {
+        let leaf = try group.leaf(place, column: column)
+        leaves[place] = leaf?.isEmpty == true ? nil : leaf
+        written.append((place, leaves[place]))
+      }
+      references += try writeChunks(
+        leaves, in: part.leaves, property: columns[column].property, group: index, to: &writer)
     }
-    guard group.isChanged(column: column) else { return }
-    let leaves = try group.leaves(column: column)
-    let references = try writeChunks(
-      leaves, property: columns[column].property, group: index, to: &writer)
     let part =
       references.isEmpty
       ? nil
       : StoredColumn(
         references, source: writer.source, entity: number, column: columns[column], group: index,
-        leaves: leaves)
+        leaves: written, besides: stored)
     group.setStored(part, column: column)
   }
 }

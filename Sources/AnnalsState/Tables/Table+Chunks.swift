@@ -5,17 +5,18 @@ import AnnalsModel
 // least the other values of its leaf: short texts of many rows share one, long ones do not.
 
 extension Table {
-  /// Writes a column's leaves as chunks of some bytes each, and returns their references.
+  /// Writes some of a column's sixteen leaves as chunks of some bytes each, and returns their
+  /// references.
   func writeChunks(
-    _ leaves: ContiguousArray<Leaf?>, property: PropertyNumber, group: Int,
+    _ leaves: ContiguousArray<Leaf?>, in range: Range<Int>, property: PropertyNumber, group: Int,
     to writer: inout ChunkWriter
   ) throws -> [ChunkReference] {
     var references: [ChunkReference] = []
-    var first = 0
-    while first < leaves.count {
+    var first = range.lowerBound
+    while first < range.upperBound {
       var end = first + 1
       var bytes = leaves[first]?.valueBytes ?? 0
-      while end < leaves.count, bytes + (leaves[end]?.valueBytes ?? 0) <= Table.chunkBytes {
+      while end < range.upperBound, bytes + (leaves[end]?.valueBytes ?? 0) <= Table.chunkBytes {
         bytes += leaves[end]?.valueBytes ?? 0
         end += 1
       }

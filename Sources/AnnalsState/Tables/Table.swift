@@ -188,6 +188,6 @@ extension Table {
       return
     }
     try group.prepareToWrite(leaf: place.leaf, column: column, width: columns.count)
-    Leaf.clear(&group.blocks[place.leaf][column], slot: place.slot)
+    group.clear(leaf: place.leaf, column: column, slot: place.slot)
   }
 }
