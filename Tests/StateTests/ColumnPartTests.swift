@@ -6,44 +6,22 @@ import Testing
 
 /// Columns of which a checkpoint holds several chunks in a group: each is read by itself.
 @Suite struct ColumnPartTests {
-  private static let rows: Int64 = 4_096
-
-  private static func text(_ row: Int64, length: Int = 600) -> String {
-    "text \(row) " + String(repeating: "abcdefgh", count: length / 8)
-  }
-
-  /// 4,096 objects with a number and a text so long that each leaf has a chunk of its own.
-  private func makeStored() throws -> (State, MemoryChunks) {
-    var state = State(schema: Schema(entities: [SchemaTests.entity([.int64, .string])]))
-    for row in 1...Self.rows {
-      #expect(try state.insertRow(1) == row)
-      try state.set(1, row, 1, to: .int(row))
-      try state.set(1, row, 2, to: .string(Self.text(row)))
-    }
-    let chunks = MemoryChunks()
-    let stored = try State(directory: try state.save(to: chunks), source: chunks)
-    // The rows, the numbers, sixteen leaves of texts.
-    #expect(chunks.chunkCount == 18)
-    chunks.forgetReads()
-    return (stored, chunks)
-  }
-
   @Test func `a value is read with its leaf alone`() throws {
-    let (stored, chunks) = try makeStored()
-    #expect(try stored.value(1, 300, 2) == .string(Self.text(300)))
-    #expect(try stored.value(1, 512, 2) == .string(Self.text(512)))
+    let (stored, chunks) = try LongTexts.makeStored()
+    #expect(try stored.value(1, 300, 2) == .string(LongTexts.text(300)))
+    #expect(try stored.value(1, 512, 2) == .string(LongTexts.text(512)))
     #expect(chunks.reads.count == 1)
-    #expect(try stored.value(1, 513, 2) == .string(Self.text(513)))
+    #expect(try stored.value(1, 513, 2) == .string(LongTexts.text(513)))
     #expect(chunks.reads.count == 2)
-    for row in 1...Self.rows {
-      #expect(try stored.value(1, row, 2) == .string(Self.text(row)))
+    for row in 1...LongTexts.rows {
+      #expect(try stored.value(1, row, 2) == .string(LongTexts.text(row)))
     }
     #expect(chunks.reads.count == 16)
     #expect(Set(chunks.reads).count == 16)
   }
 
   @Test func `what was undone is read with its leaf alone`() throws {
-    let (newest, chunks) = try makeStored()
+    let (newest, chunks) = try LongTexts.makeStored()
     var past = newest
     for (row, text) in [(Int64(5), "a"), (300, "b"), (300, "c"), (4_096, "d")] {
       let after = try past.value(1, row, 2)
@@ -53,9 +31,9 @@ import Testing
     }
     for (row, text) in [(Int64(5), "a"), (300, "c"), (4_096, "d")] {
       #expect(try past.value(1, row, 2) == .string(text))
-      #expect(try newest.value(1, row, 2) == .string(Self.text(row)))
+      #expect(try newest.value(1, row, 2) == .string(LongTexts.text(row)))
     }
-    #expect(try past.value(1, 301, 2) == .string(Self.text(301)))
+    #expect(try past.value(1, 301, 2) == .string(LongTexts.text(301)))
     #expect(Set(chunks.reads).count == chunks.reads.count)
     // Three leaves; the bits of the rows.
     #expect(chunks.reads.count <= 4)
@@ -64,13 +42,13 @@ import Testing
 
   /// What was read before a walk in passing serves it, and what it reads is not kept.
   @Test func `in passing only what is missing is read`() throws {
-    let (stored, chunks) = try makeStored()
+    let (stored, chunks) = try LongTexts.makeStored()
     let empty = State(schema: stored.schema)
-    #expect(try stored.value(1, 300, 2) == .string(Self.text(300)))
+    #expect(try stored.value(1, 300, 2) == .string(LongTexts.text(300)))
     func pass() throws -> Int {
       chunks.forgetReads()
       var changes = NetChanges(from: empty, to: stored, isPassing: true)
-      for row in 1...Self.rows {
+      for row in 1...LongTexts.rows {
         var batch = ChangeBatch()
         #expect(try changes.append(ObjectReference(entity: 1, row: row), to: &batch))
       }
@@ -86,7 +64,7 @@ import Testing
   func `chunks may end anywhere`(seed: UInt64) throws {
     var random = SeededRandom(seed: seed)
     var values = [Int64: String]()
-    for row in 1...Self.rows where random.below(seed % 3 == 0 ? 40 : 2) == 0 {
+    for row in 1...LongTexts.rows where random.below(seed % 3 == 0 ? 40 : 2) == 0 {
       values[row] = "\(row)"
     }
     // Some at the edge of a leaf, and some within one.
@@ -102,7 +80,7 @@ import Testing
       let expected = values[row].map { Value.string($0) } ?? .null
       #expect(try stored.value(1, row, 2) == expected, "seed \(seed), row \(row)")
     }
-    for row in 1...Self.rows {
+    for row in 1...LongTexts.rows {
       let expected = values[row].map { Value.string($0) } ?? .null
       #expect(try stored.value(1, row, 2) == expected, "seed \(seed), row \(row)")
     }
@@ -111,7 +89,7 @@ import Testing
   }
 
   @Test func `a chunk that reaches into the next is refused`() throws {
-    let values = Dictionary(uniqueKeysWithValues: (1...Self.rows).map { ($0, "\($0)") })
+    let values = Dictionary(uniqueKeysWithValues: (1...LongTexts.rows).map { ($0, "\($0)") })
     let (chunks, directory) = try Self.store(values, starts: [1, 257, 513], overlap: 1)
     let stored = try State(directory: directory, source: chunks)
     #expect(throws: StateFault.self) { try stored.value(1, 3, 2) }
@@ -124,14 +102,14 @@ import Testing
   private static func store(
     _ values: [Int64: String], starts: [Int64], overlap: Int64 = 0
   ) throws -> (MemoryChunks, CheckpointDirectory) {
-    var state = State(schema: Schema(entities: [SchemaTests.entity([.int64, .string])]))
-    for _ in 1...rows { _ = try state.insertRow(1) }
+    var state = State(schema: LongTexts.schema)
+    for _ in 1...LongTexts.rows { _ = try state.insertRow(1) }
     let chunks = MemoryChunks()
     var directory = try state.save(to: chunks)
     var deflate = Deflate()
     var references: [ChunkReference] = []
     for (index, start) in starts.enumerated() {
-      let end = index + 1 < starts.count ? starts[index + 1] + overlap : rows + 1
+      let end = index + 1 < starts.count ? starts[index + 1] + overlap : LongTexts.rows + 1
       let own = (start..<end).filter { values[$0] != nil }
       if own.isEmpty { continue }
       var bits = ContiguousArray<UInt64>(repeating: 0, count: 64)

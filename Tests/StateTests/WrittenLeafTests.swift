@@ -6,34 +6,13 @@ import Testing
 
 /// Leaves that are written in front of what a checkpoint holds of their column.
 @Suite struct WrittenLeafTests {
-  private static let rows: Int64 = 4_096
-  private static let schema = Schema(entities: [SchemaTests.entity([.int64, .string])])
-
-  private static func text(_ row: Int64, length: Int = 600) -> String {
-    "text \(row) " + String(repeating: "abcdefgh", count: length / 8)
-  }
-
-  /// 4,096 objects with a number and a text so long that each leaf has a chunk of its own.
-  private func makeStored() throws -> (State, MemoryChunks) {
-    var state = State(schema: Self.schema)
-    for row in 1...Self.rows {
-      #expect(try state.insertRow(1) == row)
-      try state.set(1, row, 1, to: .int(row))
-      try state.set(1, row, 2, to: .string(Self.text(row)))
-    }
-    let chunks = MemoryChunks()
-    let stored = try State(directory: try state.save(to: chunks), source: chunks)
-    chunks.forgetReads()
-    return (stored, chunks)
-  }
-
   /// The chunks of the texts in a directory.
   private func texts(_ directory: CheckpointDirectory) -> [ChunkReference] {
     directory.entities[0].columns.first { $0.property == 2 }?.chunks ?? []
   }
 
   @Test func `a write reads a leaf, and a checkpoint writes it alone`() throws {
-    var (state, chunks) = try makeStored()
+    var (state, chunks) = try LongTexts.makeStored()
     let before = try state.save(to: chunks)
     #expect(texts(before).count == 16)
     chunks.forgetReads()
@@ -48,8 +27,8 @@ import Testing
     let changed = zip(texts(before), texts(after)).filter { $0 != $1 }
     #expect(texts(after).count == 16 && changed.map(\.0.first) == [257])
     for state in [state, try State(directory: after, source: chunks)] {
-      for row in 1...Self.rows {
-        let text = row == 300 ? "new" : Self.text(row)
+      for row in 1...LongTexts.rows {
+        let text = row == 300 ? "new" : LongTexts.text(row)
         #expect(try state.value(1, row, 2) == .string(text))
         #expect(try state.value(1, row, 1) == .int(row))
       }
@@ -58,18 +37,18 @@ import Testing
   }
 
   @Test func `values that are cleared do not come back`() throws {
-    var (state, chunks) = try makeStored()
+    var (state, chunks) = try LongTexts.makeStored()
     let untouched = state
     for row in Int64(257)...512 { try state.set(1, row, 2, to: .null) }
     #expect(try state.value(1, 300, 2) == .null)
-    #expect(try state.value(1, 513, 2) == .string(Self.text(513)))
-    #expect(try untouched.value(1, 300, 2) == .string(Self.text(300)))
+    #expect(try state.value(1, 513, 2) == .string(LongTexts.text(513)))
+    #expect(try untouched.value(1, 300, 2) == .string(LongTexts.text(300)))
     var copy = state
     let directory = try copy.save(to: chunks)
     #expect(texts(directory).count == 15)
     for state in [state, copy, try State(directory: directory, source: chunks)] {
       #expect(try (Int64(257)...512).allSatisfy { try state.value(1, $0, 2) == .null })
-      #expect(try state.value(1, 256, 2) == .string(Self.text(256)))
+      #expect(try state.value(1, 256, 2) == .string(LongTexts.text(256)))
       #expect(try state.invariantViolations() == [])
       #expect(try State.firstDifference(state, copy) == nil)
     }
@@ -85,13 +64,13 @@ import Testing
     var random = SeededRandom(seed: seed)
     var model: [Int64: String] = [:]
     let chunks = MemoryChunks()
-    var state = State(schema: Self.schema)
+    var state = State(schema: LongTexts.schema)
     let length = [0, 80, 600][Int(seed % 3)]
     func insert(_ count: Int) throws {
       var batch = ChangeBatch()
       let first = state.nextRow(of: 1)
       for row in first..<first + Int64(count) {
-        let text = random.below(4) == 0 ? nil : Self.text(row, length: length)
+        let text = random.below(4) == 0 ? nil : LongTexts.text(row, length: length)
         model[row] = text ?? ""
         batch.append(
           .insert, 1, row,
@@ -105,7 +84,7 @@ import Testing
       let row = rows[random.below(rows.count)]
       switch random.below(10) {
       case 0, 1, 2:
-        let text = Self.text(Int64(step), length: random.below(2 * length + 8))
+        let text = LongTexts.text(Int64(step), length: random.below(2 * length + 8))
         try state.set(1, row, 2, to: .string(text))
         model[row] = text
       case 3:
