@@ -31,6 +31,11 @@ enum SampleDirectory {
         firstNumber: 1, offset: 12_288, maximumTimestamp: Timestamp(microseconds: 0),
         entities: [1, 2])
     ]
+    var objects = TableDirectory<SegmentObjects>()
+    objects.entries = [
+      SegmentObjects([RowRange(1, 3...3), RowRange(1, 7...90), RowRange(2, 1...1)]) ?? .unknown
+    ]
+    result.segmentObjects = SegmentObjectsDirectory(firstSegment: 0, objects)
     result.entities = [
       EntityDirectory(
         entity: 1, nextRow: 5_000, liveCount: 4_000, rows: [reference(30_000, first: 1)],

@@ -38,6 +38,9 @@ extension Store {
 
   /// The transactions that touched one object, oldest first. Throws `.otherStore` if it is one of
   /// another store.
+  ///
+  /// Reads the parts of the log, of about 64 KiB each, that have a change of the object, and a list
+  /// of the objects of each part; all of the log where that is short, or has no such list yet.
   public func history(of object: ObjectID) throws(AnnalsError) -> History {
     try history(where: .touches(object))
   }

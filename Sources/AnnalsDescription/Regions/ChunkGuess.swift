@@ -24,6 +24,10 @@ enum ChunkGuess {
       self = .table(name: "schema changes", count: list.count)
     } else if let list = try? TableCodec<Opening>.decode(payload) {
       self = .table(name: "openings", count: list.count)
+    } else if let list = try? TableCodec<SegmentObjects>.decode(payload),
+      list.allSatisfy({ (try? $0.ranges()) != nil })
+    {
+      self = .table(name: "objects of segments", count: list.count)
     } else if let list = try? TableCodec<HistoryIndexEntry>.decode(payload),
       list.allSatisfy({ FrameHeader.mayBegin(at: $0.offset) })
     {

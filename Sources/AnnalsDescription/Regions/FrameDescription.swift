@@ -333,6 +333,10 @@ extension FrameDescription {
     result.add("next large value", directory.nextLargeValueNumber)
     result.add("schema changes", directory.schemaHistory.count)
     result.add("history index", directory.historyIndex.count)
+    if let objects = directory.segmentObjects {
+      result.add(
+        "objects of segments", "\(objects.table.count), from segment \(objects.firstSegment)")
+    }
     for lost in directory.gaps.prefix(maximumItems) { result.add("lost", "\(lost)") }
     for consumer in directory.side.consumers.list.prefix(maximumItems) {
       describe(.set(consumer), into: &result)

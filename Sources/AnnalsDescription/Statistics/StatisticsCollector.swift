@@ -153,7 +153,9 @@ extension ChunkRole {
     case .column(let entity, let property), .index(let entity, let property),
       .references(let entity, let property):
       (entity, property)
-    case .names, .openings, .largeValues, .schemaHistory, .historyIndex, .projection: nil
+    case .names, .openings, .largeValues, .schemaHistory, .historyIndex, .segmentObjects,
+      .projection:
+      nil
     }
   }
 }

@@ -6,8 +6,8 @@ import AnnalsModel
 /// schema changes, and the history index.
 ///
 /// Wrong tables cause wrong authors, past states with another schema, searches by date that end
-/// elsewhere, and searches by entity that skip changes. Reports the first contradiction of each
-/// table.
+/// elsewhere, and searches by entity or object that skip changes. Reports the first contradiction
+/// of each table.
 struct TableChecks {
   /// What was found.
   private(set) var findings: [StoreFinding] = []
@@ -19,6 +19,9 @@ struct TableChecks {
   private let openings: [Opening]
   private let schemaHistory: [SchemaHistoryEntry]
   private let index: [HistoryIndexEntry]
+  private let view: LogView
+  /// The objects of the index's segment, if they are known.
+  private var objects: ContiguousArray<RowRange>?
   /// The positions in the schema history and the index.
   private var schemaPlace = 0
   private var indexPlace = 0
@@ -35,6 +38,7 @@ struct TableChecks {
     openings = view.openings
     schemaHistory = view.schemaHistory
     index = try view.historyIndex()
+    self.view = view
     if let atBase = try view.baseDirectory()?.schema.entities, !atBase.isEmpty {
       compareSchema(SchemaHistoryEntry(number: view.base, schema: atBase))
     }
@@ -121,6 +125,8 @@ extension TableChecks {
     guard entry.firstNumber <= record.number else { return }
     compareSegmentMaximum()
     segmentMaximum = .min
+    // What cannot be read is told where the bytes are checked, and skips nothing.
+    objects = try? view.objects(ofSegment: indexPlace)?.ranges()
     indexPlace += 1
     if entry.firstNumber != record.number {
       tellIndex("transaction \(entry.firstNumber), which no frame begins with")
@@ -148,8 +154,24 @@ extension TableChecks {
         findInIndex(entity, record)
       }
       greatest = max(greatest, change.row)
+      if let objects, !objects.isEmpty { find(change, in: objects, record) }
     }
     note(greatest, of: entity)
+  }
+
+  private mutating func find(
+    _ change: ChangeEntry, in objects: ContiguousArray<RowRange>, _ record: TransactionRecord
+  ) {
+    guard isIndexRight else { return }
+    let place = objects.rank {
+      $0.entity != change.entity ? $0.entity < change.entity : $0.first <= change.row
+    }
+    if place > 0, objects[place - 1].entity == change.entity,
+      objects[place - 1].last >= change.row
+    {
+      return
+    }
+    tellIndex("no object \(change.entity)#\(change.row) where \(record.number) changes it")
   }
 
   private mutating func note(_ row: Int64, of entity: EntityNumber) {

@@ -59,6 +59,9 @@ extension CheckpointDirectory {
       MigrationCodec.encode(migrations, into: &bytes)
       items.append((ExtensionArea.migrations, bytes))
     }
+    if let segmentObjects {
+      items.append((ExtensionArea.segmentObjects, segmentObjects.encode()))
+    }
     items.sort { $0.tag < $1.tag }
     var result: ContiguousArray<UInt8> = []
     for item in items { ExtensionArea.append(item.tag, item.bytes, to: &result) }
@@ -94,6 +97,12 @@ extension CheckpointDirectory {
       tombstones = found
     case ExtensionArea.migrations:
       migrations = try MigrationCodec.decode(&item, upTo: number)
+    case ExtensionArea.segmentObjects:
+      let found = try SegmentObjectsDirectory(&item)
+      guard found.firstSegment &+ found.table.count == historyIndex.count else {
+        throw item.invalid("objects of other segments than the history index has")
+      }
+      segmentObjects = found
     default: if try !side.readExtension(tag, &item) { return false }
     }
     try item.expectEnd()

@@ -30,6 +30,8 @@ package struct CheckpointDirectory: Sendable {
   /// Schema changes since the base.
   package var schemaHistory = TableDirectory<SchemaHistoryEntry>()
   package var historyIndex = TableDirectory<HistoryIndexEntry>()
+  /// The objects of the last segments of the history index; nil if the directory has none.
+  package var segmentObjects: SegmentObjectsDirectory?
   /// The gaps that salvages left in the history up to here, including those before the base.
   package var gaps: [LostTransactions] = []
   /// The migrations made up to here, including those before the base, in their order.
@@ -60,6 +62,9 @@ package struct TableDirectory<Entry: Sendable>: Sendable {
   package var entries: [Entry] = []
 
   package init() {}
+
+  /// How many entries the table has, according to its references.
+  package var count: UInt64 { chunks.reduce(UInt64(entries.count)) { $0 &+ UInt64($1.count) } }
 }
 
 /// The place of an older checkpoint.

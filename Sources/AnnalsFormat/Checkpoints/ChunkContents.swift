@@ -7,7 +7,7 @@ package enum ChunkRole: Hashable {
   case index(EntityNumber, PropertyNumber)
   /// References to the chunks of a property; of rows if that is 0.
   case references(EntityNumber, PropertyNumber)
-  case names, openings, largeValues, schemaHistory, historyIndex
+  case names, openings, largeValues, schemaHistory, historyIndex, segmentObjects
   /// The state of a program's projection.
   case projection(name: String, version: Int64)
 }
@@ -26,6 +26,7 @@ extension ChunkRole: CustomStringConvertible {
     case .largeValues: "large values"
     case .schemaHistory: "schema changes"
     case .historyIndex: "the history index"
+    case .segmentObjects: "the objects of segments"
     case .projection(let name, _): "the state of the projection \"\(name)\""
     }
   }
@@ -67,6 +68,10 @@ package struct ChunkContents {
     case .historyIndex:
       index = try TableCodec<HistoryIndexEntry>.decode(payload)
       count = index.count
+    case .segmentObjects:
+      let entries = try TableCodec<SegmentObjects>.decode(payload)
+      for entry in entries { _ = try entry.ranges() }
+      count = entries.count
     case .projection(let name, let version):
       let contents = try ProjectionCodec.decode(payload)
       guard contents.name.hasSameBytes(as: name), contents.version == version else {
@@ -141,6 +146,7 @@ extension CheckpointDirectory {
     [
       (names.chunks, .names), (openings.chunks, .openings), (largeValues.chunks, .largeValues),
       (schemaHistory.chunks, .schemaHistory), (historyIndex.chunks, .historyIndex),
+      (segmentObjects?.table.chunks ?? [], .segmentObjects),
     ]
   }
 

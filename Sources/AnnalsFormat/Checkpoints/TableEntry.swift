@@ -6,6 +6,12 @@ package protocol TableEntry: Sendable {
   static var minimumLength: Int { get }
   func encode(into bytes: inout ContiguousArray<UInt8>)
   init(_ reader: inout ByteReader) throws(DecodeFault)
+  /// How much of a chunk it fills, which has room for 1,024.
+  var weight: Int { get }
+}
+
+extension TableEntry {
+  package var weight: Int { 1 }
 }
 
 extension String: TableEntry {

@@ -34,12 +34,14 @@ package enum ExtensionArea {
   static let savedProjections: UInt64 = 10
   /// In a directory: how many transactions up to it say that their clock had jumped back. A number.
   static let clockJumps: UInt64 = 12
+  /// In a directory: the objects of segments of the history index.
+  static let segmentObjects: UInt64 = 14
 
   /// What the items of a directory are, by tag from 1.
   package static let directoryItems = [
     unassigned, "checkpoint before: offset and number", unassigned, "consumers", "retention",
     "tombstones", unassigned, "migrations", unassigned, "saved projections", unassigned,
-    "count of clock jumps",
+    "count of clock jumps", unassigned, "objects of segments",
   ]
   private static let unassigned = "not known"
 

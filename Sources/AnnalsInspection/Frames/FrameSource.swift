@@ -153,8 +153,3 @@ extension FrameSource {
     return result + table.entries
   }
 }
-
-extension TableDirectory {
-  /// How many entries the table has, according to its references.
-  package var count: UInt64 { chunks.reduce(UInt64(entries.count)) { $0 &+ UInt64($1.count) } }
-}

@@ -178,6 +178,15 @@ extension CheckpointChecks {
     }
     for entry in directory.largeValues.entries { largeValues.check(entry, in: place.offset, &log) }
     try check(directory.historyIndex.entries, at: place, in: &walk, &log)
+    for entry in directory.segmentObjects?.table.entries ?? [] {
+      do throws(DecodeFault) {
+        _ = try entry.ranges()
+      } catch {
+        log.warning(
+          .index, at: place.offset, "the objects of a segment cannot be read: \(error)",
+          remedy: Remedy.smallest)
+      }
+    }
   }
 
   private mutating func check(

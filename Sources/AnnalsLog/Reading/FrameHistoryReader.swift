@@ -93,7 +93,7 @@ package struct FrameHistoryReader {
         end = next.offset
         last = first(of: next.firstNumber) - 1
       }
-      if !filter.mayMatch(entry), try !hasGap(in: index) {
+      if !mayMatch(entry, at: index), try !hasGap(in: index) {
         order.skip()
         continue
       }
@@ -108,6 +108,12 @@ package struct FrameHistoryReader {
       throw .damage(at: walk.point.offset, "a transaction without all its parts")
     }
     return false
+  }
+
+  /// Whether the segment at this index may match the filter.
+  private func mayMatch(_ entry: HistoryIndexEntry, at index: Int) -> Bool {
+    guard filter.mayMatch(entry) else { return false }
+    return filter.object.map { view.mayChange($0, inSegment: index) } ?? true
   }
 
   /// The first transaction that the record with this number covers; a gap record covers several.

@@ -51,6 +51,22 @@ extension LogView {
     return entry
   }
 
+  /// The objects among which those of a segment's changes are; nil if they are not known. Reads a
+  /// chunk of them unless it was read last.
+  package func objects(ofSegment place: Int) throws(LogError) -> SegmentObjects? {
+    let known = tables.index
+    let place = place - known.firstSegmentOfObjects
+    guard place >= 0, place < known.objects.count else { return nil }
+    return try known.objects.entry(at: place, in: file)
+  }
+
+  /// Whether changes of a segment may be of an object. True where its objects cannot be read: they
+  /// only save reading the segment.
+  func mayChange(_ object: ObjectReference, inSegment place: Int) -> Bool {
+    guard let objects = try? objects(ofSegment: place) else { return true }
+    return (try? objects.mayContain(object)) ?? true
+  }
+
   /// Adds to the last entry what was absorbed since it was noted.
   func complete(_ last: inout HistoryIndexEntry) {
     last.maximumTimestamp = max(last.maximumTimestamp, tables.segmentMaximum)

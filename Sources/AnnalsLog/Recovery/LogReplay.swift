@@ -23,6 +23,8 @@ struct LogReplay {
   private var slots: ArraySlice<RootSlot>
   /// A block that was met while the batch before it was gathered.
   private var blockAhead: RecordFrame?
+  /// The only part of the transaction that is being added to the tables.
+  private var parts = TransactionParts()
   /// The transaction in parts whose parts are being handed out.
   private var open: OpenParts?
   /// The error that ends the replay, after the batch before it.
@@ -183,7 +185,7 @@ extension LogReplay {
     }
     var open = OpenParts(
       record: record, unitStart: first.unitStart, largeValues: first.largeValues)
-    open.parts.add(batch)
+    open.parts.add(batch.changes.indices, of: batch)
     self.open = open
   }
 
@@ -198,7 +200,7 @@ extension LogReplay {
       batch.transactions[0].part == open.parts.count
     else { throw .damage(at: frame.offset, "a part out of order") }
     open.largeValues += largeValues
-    open.parts.add(batch)
+    open.parts.add(batch.changes.indices, of: batch)
     open.isWhole = !frame.header.flags.contains(.continued)
     self.open = open
   }
@@ -222,8 +224,9 @@ extension LogReplay {
     for index in first..<batch.transactions.count {
       let record = batch.transactions[index]
       do throws(LogError) {
-        try tables.absorb(
-          record, TransactionParts(record, in: batch), at: unitStart, largeValues: largeValues)
+        parts.removeAll()
+        parts.add(record.changeRange, of: batch)
+        try tables.absorb(record, parts, at: unitStart, largeValues: largeValues)
       } catch {
         batch.transactions.removeSubrange(index...)
         throw error

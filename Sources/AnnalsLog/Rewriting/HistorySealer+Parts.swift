@@ -53,9 +53,7 @@ extension HistorySealer {
         BlockCodec.encode(part, into: &$0, level: packing.level)
         return .block
       }
-      try target.absorb(
-        partOf: part.changes.count, of: BlockCodec.summary(of: part).entities.map(\.entity),
-        isLast: !isContinued)
+      try target.absorb(part: part, isLast: !isContinued)
     }
     parts = []
   }
@@ -75,8 +73,6 @@ extension HistorySealer {
       target.beginParts(record)
     }
     try write(frame, in: walk, asItIs: isKept, anew: packing.repacksParts)
-    try target.absorb(
-      partOf: summary.changeCount, of: summary.entities.map(\.entity),
-      isLast: !frame.header.flags.contains(.continued))
+    try target.absorb(part: summary, isLast: !frame.header.flags.contains(.continued))
   }
 }

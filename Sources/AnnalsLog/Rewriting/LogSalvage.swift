@@ -161,9 +161,7 @@ package final class LogSalvage {
       try target.append(
         kind: .block, flags: FrameFlags(isContinued: first.isContinued), payload: payload)
       if !target.isAmidTransaction { target.beginParts(first) }
-      return try target.absorb(
-        partOf: batch.changes.count, of: batch.entities(of: batch.changes.indices),
-        isLast: !first.isContinued)
+      return try target.absorb(part: batch, isLast: !first.isContinued)
     }
     try target.append(kind: kind, payload: payload)
     try target.absorb(batch)

@@ -21,6 +21,8 @@ final class RewriteTarget {
   private var unitStart: UInt64?
   /// The large values written for the next transaction.
   private var largeValues: [LargeValueEntry] = []
+  /// The only part of a transaction that is being added to the tables.
+  private var parts = TransactionParts()
   /// The transaction whose last part is not written yet, and its parts so far.
   private var open: (record: TransactionRecord, parts: TransactionParts)?
 
@@ -305,7 +307,9 @@ final class RewriteTarget {
   /// Adds the whole transactions of a written frame to the tables.
   func absorb(_ batch: ChangeBatch) throws(LogError) {
     for record in batch.transactions {
-      try absorb(record, TransactionParts(record, in: batch))
+      parts.removeAll()
+      parts.add(record.changeRange, of: batch)
+      try absorb(record, parts)
     }
     unitStart = nil
   }
@@ -313,10 +317,19 @@ final class RewriteTarget {
   /// Begins a transaction in parts with the record of its first.
   func beginParts(_ record: TransactionRecord) { open = (record, TransactionParts()) }
 
-  /// Adds a written part: the number of its changes, and their entities. The last part adds the
-  /// transaction to the tables.
-  func absorb(partOf changes: Int, of entities: [EntityNumber], isLast: Bool) throws(LogError) {
-    open?.parts.add(changes, of: entities)
+  /// Adds a written part by its summary. The last part adds the transaction to the tables.
+  func absorb(part: BlockSummary, isLast: Bool) throws(LogError) {
+    open?.parts.add(part)
+    try absorbParts(isLast)
+  }
+
+  /// Adds a written part: all changes of a batch. The last part adds the transaction to the tables.
+  func absorb(part: ChangeBatch, isLast: Bool) throws(LogError) {
+    open?.parts.add(part.changes.indices, of: part)
+    try absorbParts(isLast)
+  }
+
+  private func absorbParts(_ isLast: Bool) throws(LogError) {
     guard isLast, let (record, parts) = open else { return }
     try absorb(record, parts)
     open = nil

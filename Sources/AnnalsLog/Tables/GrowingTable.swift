@@ -6,14 +6,15 @@ import AnnalsStorage
 /// memory. A value; copies share the chunks and the chunk read last.
 ///
 /// Trades a read of the file for memory that would grow with history. Entries in memory move into a
-/// chunk when a checkpoint finds `chunkLength` of them.
+/// chunk when a checkpoint finds as many as weigh `chunkLength`.
 struct GrowingTable<Entry: TableEntry>: Sendable {
   private(set) var chunks: [ChunkReference] = []
   /// The entries after those in chunks.
   private(set) var entries: [Entry] = []
-  private let cache = TableCache()
+  /// Only where there are chunks: most files have none.
+  private var cache: TableCache?
 
-  /// The number of entries in one chunk.
+  /// The number of entries in one chunk, of weight 1.
   static var chunkLength: Int { 1024 }
 
   init() {}
@@ -21,6 +22,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   init(_ directory: TableDirectory<Entry>) {
     chunks = directory.chunks
     entries = directory.entries
+    if !chunks.isEmpty { cache = TableCache() }
   }
 
   /// How many entries there are.
@@ -85,7 +87,7 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   private func load(
     _ reference: ChunkReference, in generation: LogGeneration
   ) throws(LogError) -> [Entry] {
-    if let entries = cache.entries(of: reference.offset, as: Entry.self) { return entries }
+    if let entries = cache?.entries(of: reference.offset, as: Entry.self) { return entries }
     let payload = try generation.chunk(reference)
     let entries: [Entry]
     do {
@@ -98,8 +100,18 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
     guard entries.count == Int(reference.count) else {
       throw .damage(at: reference.offset, "a table's chunk is incomplete")
     }
-    cache.hold(entries, of: reference.offset)
+    cache?.hold(entries, of: reference.offset)
     return entries
+  }
+
+  /// How many of the first entries in memory fill a chunk; nil if there are not enough.
+  private var lengthOfChunk: Int? {
+    var weight = 0
+    for (place, entry) in entries.enumerated() {
+      weight += entry.weight
+      if weight >= GrowingTable.chunkLength { return place + 1 }
+    }
+    return nil
   }
 
   /// Moves entries into chunks while there are enough for one. Returns what a checkpoint's
@@ -107,8 +119,9 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   mutating func checkpoint(
     _ store: ChunkStore
   ) throws(LogError) -> TableDirectory<Entry> {
-    while entries.count >= GrowingTable.chunkLength {
-      let run = entries[..<GrowingTable.chunkLength]
+    while let length = lengthOfChunk {
+      let run = entries[..<length]
+      if cache == nil { cache = TableCache() }
       chunks.append(try GrowingTable.store(run, first: chunkedCount, store))
       entries.removeFirst(run.count)
     }

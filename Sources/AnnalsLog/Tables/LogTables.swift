@@ -185,7 +185,7 @@ struct LogTables: Sendable {
     shared.largeValues = GrowingTable(directory.largeValues)
     shared.schema = directory.schema
     shared.schemaHistory = try ListedTable(directory.schemaHistory, in: generation)
-    shared.index = HistoryIndex(directory.historyIndex)
+    shared.index = HistoryIndex(directory)
     shared.gaps = directory.gaps
     shared.migrations = directory.migrations
     shared.extensions = directory.extensions
@@ -211,6 +211,7 @@ struct LogTables: Sendable {
     {
       segmentMaximum = record.timestamp
     }
+    shared.index.open?.add(parts.objects)
     if openingID != head.openingID { openingStart = record.number }
     if !record.isPlain { absorbDetails(of: record) }
     absorb(largeValues)
@@ -334,7 +335,7 @@ struct LogTables: Sendable {
     result.openings = try shared.openings.checkpoint(store)
     result.largeValues = try shared.largeValues.checkpoint(store)
     result.schemaHistory = try shared.schemaHistory.checkpoint(store)
-    result.historyIndex = try shared.index.checkpoint(store, segmentMaximum)
+    try shared.index.checkpoint(store, segmentMaximum, into: &result)
     result.gaps = shared.gaps
     result.migrations = shared.migrations
     result.nextLargeValueNumber = nextLargeValueNumber

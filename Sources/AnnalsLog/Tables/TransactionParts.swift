@@ -8,43 +8,54 @@ struct TransactionParts: Sendable {
   private(set) var changeCount = 0
   /// The entities of the changes, rising.
   private(set) var entities: [EntityNumber] = []
-
-  init() {}
-
-  /// The only part of a transaction that is whole in a batch.
-  init(_ record: TransactionRecord, in batch: ChangeBatch) {
-    count = 1
-    changeCount = Int(record.changeCount)
-    entities = batch.entities(of: record.changeRange)
-  }
+  /// Their objects.
+  private(set) var objects = TouchedObjects()
 
   /// Forgets all parts, and keeps the memory.
   mutating func removeAll() {
     count = 0
     changeCount = 0
     entities.removeAll(keepingCapacity: true)
+    objects.removeAll()
   }
 
-  /// Adds the next part: all changes of a batch.
-  mutating func add(_ part: ChangeBatch) {
+  /// Adds the next part: these changes of a batch.
+  mutating func add(_ changes: Range<Int>, of batch: ChangeBatch) {
     count += 1
-    changeCount += part.changes.count
-    for change in part.changes where change.entity != entities.last {
-      _ = entities.insertRising(change.entity)
+    changeCount += changes.count
+    var rows: RowRange?
+    for index in changes {
+      let (entity, row) = (batch.changes[index].entity, batch.changes[index].row)
+      if let last = rows, last.entity == entity, last.last == row - 1 {
+        rows = RowRange(entity, last.first...row)
+      } else {
+        if let rows { add(rows) }
+        rows = RowRange(entity, row...row)
+      }
+    }
+    if let rows { add(rows) }
+  }
+
+  /// Adds the next part, by its summary: the rows between those of its changes are among its
+  /// objects, too.
+  mutating func add(_ part: BlockSummary) {
+    count += 1
+    changeCount += part.changeCount
+    for entity in part.entities {
+      let greatest = FormatLimits.maximumRow
+      add(
+        RowRange(
+          entity.entity, min(entity.minimumRow, greatest)...min(entity.maximumRow, greatest)))
     }
   }
 
-  /// Adds the next part: the number of its changes, and their entities, rising.
-  mutating func add(_ changes: Int, of added: [EntityNumber]) {
-    count += 1
-    changeCount += changes
-    for entity in added { _ = entities.insertRising(entity) }
-  }
-}
-
-extension ChangeBatch {
-  /// The entities of a run of changes, rising.
-  func entities(of range: Range<Int>) -> [EntityNumber] {
-    changes[range].lazy.map(\.entity).distinctRising
+  private mutating func add(_ rows: RowRange) {
+    let last = entities.last ?? 0
+    if last < rows.entity {
+      entities.append(rows.entity)
+    } else if last > rows.entity {
+      _ = entities.insertRising(rows.entity)
+    }
+    objects.add(rows)
   }
 }

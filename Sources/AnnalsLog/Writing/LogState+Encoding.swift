@@ -129,7 +129,7 @@ extension LogState {
     batch.transactions.removeAll(keepingCapacity: true)
     batch.transactions.append(record)
     try encode(batch, isLast: isLast)
-    open.parts.add(batch)
+    open.parts.add(batch.changes.indices, of: batch)
     open.isComplete = isLast
   }
 

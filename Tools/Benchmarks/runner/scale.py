@@ -24,7 +24,7 @@ STATED = {
     "get again": ("the same again", "O(log n)", 0, 0),
     "commit": ("a deferred commit", "O(log n)", 0, 0),
     "history": ("100 transactions from the middle", "O(log n + 100)", 0, 0),
-    "log": ("history of one object", "O(changes), most skipped", 1, 1),
+    "log": ("history of one object", "O(its changes + history / 64 KiB)", 1, 1),
     "past": ("as of the middle", "O(transactions back)", 1, 0),
     "past loaded": ("the same, everything loaded before", "O(transactions back)", 1, 0),
     "compact": ("compact", "O(file)", 1, 1),

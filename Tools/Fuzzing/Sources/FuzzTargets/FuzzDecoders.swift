@@ -80,6 +80,7 @@ enum FuzzDecoders {
     _ = try? TableCodec<LargeValueEntry>.decode(bytes)
     _ = try? TableCodec<SchemaHistoryEntry>.decode(bytes)
     _ = try? TableCodec<HistoryIndexEntry>.decode(bytes)
+    for entry in (try? TableCodec<SegmentObjects>.decode(bytes)) ?? [] { _ = try? entry.ranges() }
   }
 
   /// A count in two bytes, then a column of that many values; and an envelope around one.

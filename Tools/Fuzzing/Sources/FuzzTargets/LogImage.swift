@@ -148,6 +148,10 @@ extension CheckpointDirectory {
     correct(&largeValues.chunks)
     correct(&schemaHistory.chunks)
     correct(&historyIndex.chunks)
+    if var objects = segmentObjects {
+      correct(&objects.table.chunks)
+      segmentObjects = objects
+    }
     for entity in entities.indices {
       correct(&entities[entity].rows)
       for column in entities[entity].columns.indices {
