@@ -45,7 +45,7 @@ struct SegmentObjectsTests {
           let isListed = ranges.contains {
             $0.entity == entity && $0.first <= row && row <= $0.last
           }
-          let found = try read.mayContain(ObjectReference(entity: entity, row: row))
+          let found = try read.mayContain(any: [ObjectReference(entity: entity, row: row)])
           #expect(found == isListed, "\(entity)#\(row)")
         }
       }
@@ -54,7 +54,7 @@ struct SegmentObjectsTests {
 
   @Test func unknownObjectsMayBeAny() throws {
     let read = try #require(try decode(encode(.unknown)).first)
-    #expect(try read.mayContain(ObjectReference(entity: 7, row: 9)))
+    #expect(try read.mayContain(any: [ObjectReference(entity: 7, row: 9)]))
     #expect(try read.ranges().isEmpty)
     #expect(encode(.unknown) == [1, 0])
   }
@@ -83,7 +83,9 @@ struct SegmentObjectsTests {
   func whatDoesNotRiseIsRefused(bytes: ContiguousArray<UInt8>, reason: String) throws {
     let entry = try #require(try decode([1, UInt8(bytes.count)] + bytes).first)
     #expect { try entry.ranges() } throws: { "\($0)".contains(reason) }
-    #expect(throws: DecodeFault.self) { try entry.mayContain(ObjectReference(entity: 1, row: 2)) }
+    #expect(throws: DecodeFault.self) {
+      try entry.mayContain(any: [ObjectReference(entity: 1, row: 2)])
+    }
   }
 
   @Test func aCountBeyondTheBytesIsRefused() throws {

@@ -60,7 +60,7 @@ import Testing
       #expect(objects.firstSegment == 0)
       #expect(objects.table.count == $0.historyIndex.count)
       let having = try objects.table.entries.filter {
-        try $0.mayContain(ObjectReference(entity: 1, row: 1))
+        try $0.mayContain(any: [ObjectReference(entity: 1, row: 1)])
       }
       #expect(having.count == 2)
     }

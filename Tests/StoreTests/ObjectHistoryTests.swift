@@ -21,12 +21,22 @@ import Testing
 
   /// The history of each of these objects is what the whole history has of it, either way.
   private func compare(_ store: Store, _ objects: [ObjectID]) throws {
+    var random = SplitMix64(seed: 11)
     let all = try store.history().collect()
     for object in objects {
       let expected = all.filter { $0.changes.contains { $0.objectID == object } }.map(\.number)
       let history = try store.history(of: object)
       #expect(try history.collect().map(\.number) == expected)
       #expect(try history.reversed().collect().map(\.number) == expected.reversed())
+    }
+    // So many that each is looked for, and more.
+    for count in [2, 64, 65] {
+      let several = Set(objects.shuffled(using: &random).prefix(count))
+      let expected = all.filter { transaction in
+        transaction.changes.contains { several.contains($0.objectID) }
+      }
+      let found = try store.history(where: .touches(several)).collect()
+      #expect(found.map(\.number) == expected.map(\.number))
     }
   }
 
@@ -78,7 +88,7 @@ import Testing
     }
     try store.checkpoint()
     var asked: [ObjectID] = Array(objects.prefix(3))
-    for _ in 0..<25 { asked.append(objects[Int(random.next() % UInt64(objects.count))]) }
+    for _ in 0..<80 { asked.append(objects[Int(random.next() % UInt64(objects.count))]) }
     try compare(store, asked)
     #expect(try store.problems().isEmpty)
     try store.close()
@@ -113,6 +123,11 @@ import Testing
     // Two segments of 64 KiB, and the first has the long text.
     let read = files.takeCounts().read
     #expect(read < 300_000, "\(read)")
+    let folder = try #require(try again.snapshot().objects(of: "Folder").first?.id)
+    _ = files.takeCounts()
+    #expect(try again.history(where: .touches([first, folder])).collect().count == 3)
+    let readForBoth = files.takeCounts().read
+    #expect(readForBoth < 300_000, "\(readForBoth)")
     try again.compact()
     #expect(try again.history(of: first).collect().count == 2)
   }

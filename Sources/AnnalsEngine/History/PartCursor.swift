@@ -139,6 +139,9 @@ public struct TransactionCursor {
 }
 
 extension HistoryFilter {
+  /// More objects than these are in most segments, and looking for each takes long.
+  private static let maximumObjects = 64
+
   /// The coarse filter of a condition: those of its terms that must all be true.
   package init(_ condition: ResolvedCondition) {
     self = .none
@@ -153,7 +156,9 @@ extension HistoryFilter {
         since = max(since ?? .min, range.lowerBound)
         until = min(until ?? .max, range.upperBound)
       case .entities(let numbers): entities = numbers
-      case .object(let reference): object = reference
+      case .object(let reference): objects = [reference]
+      case .objects(let references) where references.count <= Self.maximumObjects:
+        objects = references.sorted()
       case .objects(let references): entities = Set(references.map(\.entity)).sorted()
       case .properties(let wanted):
         if wanted.count == 1 { property = (wanted[0].entity, wanted[0].property) }

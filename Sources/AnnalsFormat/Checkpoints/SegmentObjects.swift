@@ -37,13 +37,15 @@ package struct SegmentObjects: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// Whether changes of the segment may be of an object. Throws where the bytes are no such list.
-  package func mayContain(_ object: ObjectReference) throws(DecodeFault) -> Bool {
+  /// Whether changes of the segment may be of one of these objects. Throws where the bytes are no
+  /// such list. O(bytes + objects · log ranges).
+  package func mayContain(any objects: [ObjectReference]) throws(DecodeFault) -> Bool {
     var result = bytes.isEmpty
     try forEachEntity { entity, rows in
-      guard entity == object.entity else { return }
-      let place = rows.firsts.rank { $0 <= object.row } - 1
-      result = place >= 0 && object.row - rows.firsts[place] <= rows.lengths[place]
+      for object in objects where object.entity == entity && !result {
+        let place = rows.firsts.rank { $0 <= object.row } - 1
+        result = place >= 0 && object.row - rows.firsts[place] <= rows.lengths[place]
+      }
     }
     return result
   }

@@ -113,7 +113,7 @@ package struct FrameHistoryReader {
   /// Whether the segment at this index may match the filter.
   private func mayMatch(_ entry: HistoryIndexEntry, at index: Int) -> Bool {
     guard filter.mayMatch(entry) else { return false }
-    return filter.object.map { view.mayChange($0, inSegment: index) } ?? true
+    return filter.objects.map { view.mayChange($0, inSegment: index) } ?? true
   }
 
   /// The first transaction that the record with this number covers; a gap record covers several.

@@ -17,12 +17,12 @@ package struct HistoryFilter: Sendable {
   package var contexts: [NameNumber]?
   /// A change of any of these entities.
   package var entities: [EntityNumber]?
-  /// A change of this object.
-  package var object: ObjectReference?
+  /// A change of any of these objects.
+  package var objects: [ObjectReference]?
   /// A change that lists this property.
   package var property: (entity: EntityNumber, property: PropertyNumber)?
   /// A change of one of these kinds, as in a block's summary: bit 0 insert, bit 1 update, bit 2
-  /// delete. The same change must meet `object` and `property`.
+  /// delete. The same change must meet `objects` and `property`.
   package var kinds: UInt8?
   /// The earliest own timestamp of a transaction.
   package var since: Timestamp?
@@ -44,13 +44,7 @@ package struct HistoryFilter: Sendable {
     if let entities, !block.entities.contains(where: { entities.contains($0.entity) }) {
       return false
     }
-    if let object {
-      guard let summary = block.entities.first(where: { $0.entity == object.entity }) else {
-        return false
-      }
-      if object.row < summary.minimumRow || object.row > summary.maximumRow { return false }
-      if let kinds, summary.kinds & kinds == 0 { return false }
-    }
+    if let objects, !objects.contains(where: { mayMatch(block, $0) }) { return false }
     if let property {
       guard let summary = block.entities.first(where: { $0.entity == property.entity }) else {
         return false
@@ -62,11 +56,21 @@ package struct HistoryFilter: Sendable {
     return true
   }
 
+  private func mayMatch(_ block: BlockSummary, _ object: ObjectReference) -> Bool {
+    guard let summary = block.entities.first(where: { $0.entity == object.entity }) else {
+      return false
+    }
+    if object.row < summary.minimumRow || object.row > summary.maximumRow { return false }
+    return kinds.map { summary.kinds & $0 != 0 } ?? true
+  }
+
   /// Whether a segment of the log may match.
   func mayMatch(_ segment: HistoryIndexEntry) -> Bool {
     if let since, segment.maximumTimestamp < since { return false }
     if let entities, !entities.contains(where: segment.entities.contains) { return false }
-    if let object, !segment.entities.contains(object.entity) { return false }
+    if let objects, !objects.contains(where: { segment.entities.contains($0.entity) }) {
+      return false
+    }
     if let property, !segment.entities.contains(property.entity) { return false }
     return true
   }

@@ -60,11 +60,11 @@ extension LogView {
     return try known.objects.entry(at: place, in: file)
   }
 
-  /// Whether changes of a segment may be of an object. True where its objects cannot be read: they
-  /// only save reading the segment.
-  func mayChange(_ object: ObjectReference, inSegment place: Int) -> Bool {
+  /// Whether changes of a segment may be of one of these objects. True where the segment's cannot
+  /// be read: they only save reading it.
+  func mayChange(_ wanted: [ObjectReference], inSegment place: Int) -> Bool {
     guard let objects = try? objects(ofSegment: place) else { return true }
-    return (try? objects.mayContain(object)) ?? true
+    return (try? objects.mayContain(any: wanted)) ?? true
   }
 
   /// Adds to the last entry what was absorbed since it was noted.
