@@ -27,7 +27,7 @@ enum ChunkGuess {
     } else if let list = try? TableCodec<SegmentObjects>.decode(payload),
       list.allSatisfy({ (try? $0.ranges()) != nil })
     {
-      self = .table(name: "objects of segments", count: list.count)
+      self = .table(name: "lists of the objects of segments", count: list.count)
     } else if let list = try? TableCodec<HistoryIndexEntry>.decode(payload),
       list.allSatisfy({ FrameHeader.mayBegin(at: $0.offset) })
     {
