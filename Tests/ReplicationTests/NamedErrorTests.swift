@@ -293,7 +293,7 @@ import Testing
     let error = await replicationError {
       try await world.replicas[1].write { tx in
         let isDone = DispatchSemaphore(value: 0)
-        Task {
+        Task(executorPreference: ThreadPerJob()) {
           _ = try? await first.write { tx in try tx.insert(Note(title: "faster")) }
           isDone.signal()
         }

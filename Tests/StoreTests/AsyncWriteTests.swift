@@ -79,7 +79,7 @@ import Testing
   @Test func aTaskIsNotCancelledOnceItsClosureRuns() async throws {
     let store = try noteStore()
     let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let task = Task {
+    let task = Task(executorPreference: ThreadPerJob()) {
       try await store.write { tx in
         begun.signal()
         #expect(goOn.wait(timeout: .now() + 600) == .success, "nobody ended the write")

@@ -191,7 +191,8 @@ import Testing
       isSyncing.signal()
       mayGoOn.wait()
     }
-    let first = Task {
+    // Its sync may keep its thread waiting.
+    let first = Task(executorPreference: ThreadPerJob()) {
       try await store.commit { tx in _ = try tx.insert("Note", ["id": "a"]) }.token
     }
     await Task.detached { await wait(isSyncing) }.value

@@ -3,8 +3,11 @@ import AnnalsModel
 import AnnalsStorage
 
 extension Store {
-  /// As `write`, without blocking the task's thread: the closure runs on the store's own thread,
-  /// and the task waits until the transaction is acknowledged.
+  /// As `write`, for a task, which waits until the transaction is acknowledged.
+  ///
+  /// The closure runs on the store's own thread, and the task is suspended. If nobody else writes
+  /// and the last syncs took less than 250 us, it runs on the task's thread instead, which then
+  /// waits for one more such sync: it must not wait for other tasks.
   ///
   /// Tasks that write at the same time share a sync: the thread runs the closures that wait, each
   /// as a transaction of its own, and syncs once. One that throws or breaks a rule refuses its own

@@ -54,6 +54,11 @@ final class GroupCommit: @unchecked Sendable {
   /// Whether commits wait for their sync.
   var isPending: Bool { lock.withLock { filling != nil || syncing != nil } }
 
+  /// Whether the next to join leads its group, and waits for nobody.
+  var isIdle: Bool {
+    lock.withLock { filling == nil && syncing == nil && returning.deadline == nil }
+  }
+
   /// The error of the first failed sync; after it nothing is acknowledged any more.
   var failure: AnnalsError? {
     hasFailed.load(ordering: .acquiring) ? lock.withLock { firstFailure } : nil

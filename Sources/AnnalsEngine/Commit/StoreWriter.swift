@@ -39,6 +39,8 @@ package final class StoreWriter: @unchecked Sendable {
   let isOrderedElsewhere = Atomic<Bool>(false)
   /// Whether the log exceeded the threshold at the last commit.
   let isCheckpointDue = Atomic<Bool>(false)
+  /// How long a sync takes, in nanoseconds; the greatest number if none was made.
+  let usualSync = Atomic<Int64>(.max)
   /// How many threads are about to write alone; reduced under `lock`.
   let waitingAlone = Atomic<Int>(0)
   // Everything below is guarded by `lock`, so exclusive access needs no check.
@@ -123,6 +125,12 @@ package final class StoreWriter: @unchecked Sendable {
     }
     let joined = joined.take()
     leave()
+    return try end(result, joined)
+  }
+
+  /// Waits until the commits of a turn are acknowledged; returns or throws its result. Throws the
+  /// sync's error if the turn did not throw.
+  func end<R>(_ result: Result<R, any Error>, _ joined: GroupCommit.Membership?) throws -> R {
     do throws(AnnalsError) {
       // A leader must sync its group even if what followed its commit failed.
       if let joined { try acknowledge(joined) }

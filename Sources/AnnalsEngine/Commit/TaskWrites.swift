@@ -1,4 +1,3 @@
-import AnnalsLog
 import AnnalsStorage
 import Synchronization
 
@@ -7,62 +6,120 @@ import Synchronization
 /// The thread takes all that wait, runs and appends one after the other, syncs once, and resumes
 /// their tasks. A closure sees the commits before it in its batch. One that throws, or breaks a
 /// rule, refuses its own commit; a failed sync fails the whole batch.
+///
+/// A write that finds nobody before it, and a disk that syncs quickly, runs on its task's own
+/// thread: to change threads twice would take longer.
 final class TaskWrites: @unchecked Sendable {
   /// A closure that waits for the writer.
-  struct Job: Sendable {
-    /// Runs the closure, appends its draft, and keeps the result; for the holder of the turn.
-    let run: @Sendable (StoreWriter) -> Void
-    /// Resumes the task: with its result, or with the error that kept it from being acknowledged.
-    let end: @Sendable ((any Error)?) -> Void
+  final class Job: @unchecked Sendable {
+    private let body: @Sendable (StoreWriter) throws -> Void
+    let call = WaitingCall<Void>(cancellation: .cancelledWrite)
+    /// Why nothing was recorded; only for the thread that runs the job.
+    @exclusivity(unchecked) private var refusal: (any Error)?
+
+    init(_ body: @escaping @Sendable (StoreWriter) throws -> Void) {
+      self.body = body
+    }
+
     /// Whether the task does not wait any more.
-    let isCancelled: @Sendable () -> Bool
+    var isCancelled: Bool { call.isCancelled }
+
+    /// Runs the closure, which appends its draft; for the holder of the turn.
+    func run(_ writer: StoreWriter) {
+      do {
+        try call.begin()
+        try body(writer)
+      } catch {
+        refusal = error
+      }
+    }
+
+    /// Resumes the task: also with the error that kept its commit from being acknowledged.
+    func end(_ failure: (any Error)?) {
+      call.end(with: (failure ?? refusal).map { .failure($0) } ?? .success(()))
+    }
   }
 
   /// Guards what follows; the thread waits on it for tasks to come back.
   private let lock = ConditionLock(.tasks)
   @exclusivity(unchecked) private var waiting: [Job] = []
-  /// Whether the thread runs jobs, and will see those that are added.
+  /// Whether somebody runs jobs, and will see those that are added.
   @exclusivity(unchecked) private var isRunning = false
   /// How many jobs were ever added; for tests.
   @exclusivity(unchecked) private var added = 0
-  /// The number of waiting jobs at which the thread goes on; 0 if it does not wait.
-  @exclusivity(unchecked) private var awaited = 0
+  /// Whether the thread waits for the next job.
+  @exclusivity(unchecked) private var isAwaiting = false
 
   private let thread = LazyWorkerThread()
 
   /// No writes yet, and no thread.
   init() {}
 
-  /// How many writes of tasks were ever added; for tests.
+  /// How many writes of tasks ever waited; for tests.
   var addedCount: Int { lock.withLock { added } }
 
-  /// How many writes of tasks the thread has not taken yet; for tests.
+  /// How many writes of tasks the thread has not taken yet.
   var waitingCount: Int { lock.withLock { waiting.count } }
 
   /// Runs `body` with the writer when its turn comes, and waits until what it appended is
-  /// acknowledged, without blocking the task's thread. Throws what `body` throws; `.cancelled` if
-  /// the task is cancelled before `body` has begun; and as a commit does.
-  func run<Value: Sendable>(
-    with writer: StoreWriter, _ body: @escaping @Sendable (StoreWriter) throws -> Value
-  ) async throws -> Value {
+  /// acknowledged. Blocks the task's thread for no longer than a quick sync takes. Throws what
+  /// `body` throws; `.cancelled` if the task is cancelled before `body` has begun; and as a commit
+  /// does.
+  func run(
+    with writer: StoreWriter, _ body: @escaping @Sendable (StoreWriter) throws -> Void
+  ) async throws {
     try writer.requireOwner()
+    if try await runAtOnce(with: writer, body) { return }
     let thread = try AnnalsError.translating { try self.thread.running() }
-    let call = WaitingCall<Value>(cancellation: .cancelledWrite)
-    let result = Locked<Result<Value, any Error>?>(nil)
-    let job = Job(
-      run: { writer in
-        let value = Result {
-          try call.begin()
-          return try body(writer)
-        }
-        result.withLock { $0 = value }
-      },
-      end: { failure in
-        let value = result.withLock { $0 }
-        call.end(with: failure.map(Result.failure) ?? value ?? .failure(AnnalsError.closedStore))
-      },
-      isCancelled: { call.isCancelled })
-    return try await call.wait { self.add(job, thread, writer) }
+    let job = Job(body)
+    try await job.call.wait { add(job, thread, writer) }
+  }
+
+  /// Runs `body` on the task's thread, unless others write, or a sync takes long. Returns false if
+  /// it has not run.
+  private func runAtOnce(
+    with writer: StoreWriter, _ body: @Sendable (StoreWriter) throws -> Void
+  ) async throws -> Bool {
+    guard writer.syncsQuickly, begin() else { return false }
+    defer { end(with: writer) }
+    if Task.isCancelled { throw AnnalsError.cancelledWrite }
+    switch try writer.writeIfFree(body) {
+    case .busy: return false
+    case .acknowledged: return true
+    case .appended(let commit): try await acknowledge(commit, with: writer)
+    }
+    return true
+  }
+
+  /// Waits for a long sync on the store's thread.
+  private func acknowledge(
+    _ commit: GroupCommit.Membership, with writer: StoreWriter
+  ) async throws {
+    guard let thread = try? thread.running() else { return try writer.acknowledge(commit) }
+    try await withCheckedThrowingContinuation {
+      (continuation: CheckedContinuation<Void, any Error>) in
+      thread.submit { continuation.resume(with: Result { try writer.acknowledge(commit) }) }
+    }
+  }
+
+  /// Notes that a write of a task runs, if none does.
+  private func begin() -> Bool {
+    lock.withLock {
+      if isRunning { return false }
+      isRunning = true
+      return true
+    }
+  }
+
+  /// Ends `begin`: lets the thread run what waits by now, and write a checkpoint if one is due.
+  private func end(with writer: StoreWriter) {
+    let isLast = endIfNoneWaits()
+    guard !isLast || writer.isCheckpointDue.load(ordering: .relaxed) else { return }
+    let rest: @Sendable () -> Void = {
+      writer.checkpointIfDue()
+      if !isLast { self.runAll(with: writer) }
+    }
+    if let thread = try? thread.running() { thread.submit(rest) } else { rest() }
   }
 
   private func add(_ job: Job, _ thread: WorkerThread, _ writer: StoreWriter) {
@@ -70,7 +127,7 @@ final class TaskWrites: @unchecked Sendable {
       waiting.append(job)
       added += 1
       defer { isRunning = true }
-      return (!isRunning, waiting.count == awaited)
+      return (!isRunning, isAwaiting)
     }
     if mustStart { thread.submit { self.runAll(with: writer) } }
     if mustWake { lock.signal() }
@@ -79,73 +136,53 @@ final class TaskWrites: @unchecked Sendable {
   /// Runs the jobs that wait, in batches, until none is left.
   private func runAll(with writer: StoreWriter) {
     var returning = ReturningWriters()
-    var jobs: [Job] = []
     while true {
-      takeJobs(into: &jobs, &returning)
-      guard !jobs.isEmpty else { return }
-      let start = ContinuousClock.now
-      let (count, failure) = writer.commit(jobs)
+      var batch = TaskBatch()
+      while let jobs = jobs(for: batch, returning) { putBack(batch.append(jobs, with: writer)) }
+      if !returning.isComplete(batch.jobs.count) { returning.end(with: batch.jobs.count) }
+      if batch.jobs.isEmpty, endIfNoneWaits() { return }
+      let failure = batch.acknowledge(with: writer)
       // Before the tasks go on: those that write again at once are expected, and not yet here.
-      let joined = jobs.count - count + lock.withLock { waiting.count }
-      returning.begin(released: count, joined: joined, since: count > 1 ? start : nil)
-      for job in jobs.prefix(count) { job.end(failure) }
-      jobs.removeFirst(count)
+      let joined = waitingCount
+      if writer.options.durability == .full {
+        returning.begin(
+          released: batch.jobs.count, joined: joined,
+          since: batch.jobs.count > 1 ? batch.start : nil)
+      }
+      for job in batch.jobs { job.end(failure) }
       writer.checkpointIfDue()
     }
   }
 
-  /// Adds the jobs that wait. Tasks that the last batch resumed mostly write again at once; a batch
-  /// waits for them as a group does for threads.
-  private func takeJobs(into jobs: inout [Job], _ returning: inout ReturningWriters) {
-    let left = jobs.count
-    lock.withLock {
+  /// The jobs that wait and may join the batch; nil if it gets no more. Tasks that the last batch
+  /// resumed mostly write again at once: a batch waits for them as a group does for threads, and
+  /// appends those that have come.
+  private func jobs(for batch: TaskBatch, _ returning: ReturningWriters) -> [Job]? {
+    let count = batch.jobs.count
+    if batch.isFull || count > 0 && count >= returning.expected { return nil }
+    return lock.withLock {
       if let deadline = returning.deadline {
-        awaited = returning.expected - left
-        while waiting.count < awaited, lock.wait(until: deadline) {}
-        awaited = 0
+        isAwaiting = true
+        while waiting.isEmpty, lock.wait(until: deadline) {}
+        isAwaiting = false
       }
-      jobs += waiting
-      waiting = []
-      // The next one starts the thread again.
-      if jobs.isEmpty { isRunning = false }
+      if waiting.isEmpty { return nil }
+      defer { waiting = [] }
+      return waiting
     }
-    if !returning.isComplete(jobs.count) { returning.end(with: jobs.count) }
-  }
-}
-
-extension StoreWriter {
-  /// The most commits of tasks that share a sync.
-  private static let mostInBatch = 1_024
-  /// The most bytes that a batch appends before its sync, but for its last commit.
-  private static let mostBytesInBatch: UInt64 = 4 << 20
-
-  /// Runs a commit of a task: `body` appends it. Waits until it is acknowledged.
-  package func commitOfTask<Value: Sendable>(
-    _ body: @escaping @Sendable (StoreWriter) throws -> Value
-  ) async throws -> Value {
-    try await taskWrites.run(with: self, body)
   }
 
-  /// Runs jobs, as many as one sync may serve. Returns how many, and the error that kept them from
-  /// being acknowledged: nobody had a turn, or the sync failed for those who had.
-  fileprivate func commit(_ jobs: [TaskWrites.Job]) -> (count: Int, failure: (any Error)?) {
-    var count = 0
-    do {
-      try write(unless: { jobs.allSatisfy { $0.isCancelled() } }) { writer in
-        let start = ContinuousClock.now
-        let before = writer.log.bytesSinceCheckpoint
-        for job in jobs {
-          job.run(writer)
-          count += 1
-          let bytes = writer.log.bytesSinceCheckpoint
-          guard count < StoreWriter.mostInBatch, bytes >= before,
-            bytes - before < StoreWriter.mostBytesInBatch, !writer.mustEndBatch(since: start)
-          else { break }
-        }
-      }
-      return (count, nil)
-    } catch {
-      return (count == 0 ? jobs.count : count, error)
+  /// Lets jobs for which a batch has no room wait again, before all others.
+  private func putBack(_ jobs: ArraySlice<Job>) {
+    if !jobs.isEmpty { lock.withLock { waiting.insert(contentsOf: jobs, at: 0) } }
+  }
+
+  /// Notes that nobody runs jobs, unless one waits; returns whether none does. The next job then
+  /// starts the thread again.
+  private func endIfNoneWaits() -> Bool {
+    lock.withLock {
+      if waiting.isEmpty { isRunning = false }
+      return !isRunning
     }
   }
 }

@@ -72,8 +72,11 @@ package final class WaitingCall<Value: Sendable>: Sendable {
   package func end(with result: Result<Value, any Error>) {
     let continuation = stage.withLock { stage -> Continuation? in
       switch stage {
-      case .waiting(let continuation), .begun(let continuation): continuation
-      case .cancelled: nil
+      case .waiting(let continuation), .begun(let continuation):
+        // It ends once: nothing is left to cancel.
+        stage = .begun(nil)
+        return continuation
+      case .cancelled: return nil
       }
     }
     continuation?.resume(with: result)

@@ -52,6 +52,15 @@ package final class ConditionLock: @unchecked Sendable {
     check(pthread_mutex_lock(mutex))
   }
 
+  /// Locks the mutex, if nobody has it; else returns false.
+  package func tryLock() -> Bool {
+    let result = pthread_mutex_trylock(mutex)
+    if result == EBUSY { return false }
+    check(result)
+    if let rank { assert(HeldLocks.enter(rank), "a lock is taken out of order: \(rank)") }
+    return true
+  }
+
   /// Unlocks the mutex.
   @usableFromInline
   package func unlock() {

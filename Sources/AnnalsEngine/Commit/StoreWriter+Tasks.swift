@@ -1,0 +1,64 @@
+import AnnalsLog
+import AnnalsStorage
+import Synchronization
+
+// Writes of tasks (`TaskWrites`): what the writer does at once on a task's own thread.
+
+/// What came of a write that waits for nobody.
+enum FreeWrite {
+  /// Somebody else writes: the closure has not run.
+  case busy
+  /// The commit is acknowledged, or there was nothing to commit.
+  case acknowledged
+  /// The commit is appended. Its sync takes long, and is left to the caller.
+  case appended(GroupCommit.Membership)
+}
+
+/// What a closure returns on another thread; read once that has said so.
+private final class ClosureValue<Value>: @unchecked Sendable {
+  @exclusivity(unchecked) var value: Value?
+}
+
+extension StoreWriter {
+  /// A sync is quick that takes as long as a few changes of thread, in nanoseconds.
+  private static let quickSync: Int64 = 250_000
+  /// The most bytes that a quick sync is asked for.
+  private static let quickBytes: UInt64 = 256 << 10
+
+  /// Runs a commit of a task: `body` appends it. Waits until it is acknowledged.
+  package func commitOfTask<Value: Sendable>(
+    _ body: @escaping @Sendable (StoreWriter) throws -> Value
+  ) async throws -> Value {
+    let result = ClosureValue<Value>()
+    try await taskWrites.run(with: self) { result.value = try body($0) }
+    guard let value = result.value else { preconditionFailure("a write ended without its closure") }
+    return value
+  }
+
+  /// Whether a thread of Swift's pool may wait for a sync, by those before it.
+  var syncsQuickly: Bool {
+    options.durability == .deferred
+      || usualSync.load(ordering: .relaxed) <= StoreWriter.quickSync
+  }
+
+  /// Notes how long a sync took. One that took long counts for the next twenty.
+  func noteSync(since start: ContinuousClock.Instant) {
+    let length = start.duration(to: .now) / .nanoseconds(1)
+    let before = usualSync.load(ordering: .relaxed)
+    let faded = before == .max ? 0 : before - before / 8
+    usualSync.store(max(Int64(length), faded), ordering: .relaxed)
+  }
+
+  /// As `write`, but waits for no other thread or process, and for no long sync.
+  func writeIfFree(_ body: (StoreWriter) throws -> Void) throws -> FreeWrite {
+    guard try enterIfFree() else { return .busy }
+    let before = log.bytesSinceCheckpoint
+    let result = Result { try body(self) }
+    let isLong = log.bytesSinceCheckpoint > before + StoreWriter.quickBytes
+    let joined = joined.take()
+    leave()
+    if let joined, isLong, case .success = result { return .appended(joined) }
+    try end(result, joined)
+    return .acknowledged
+  }
+}
