@@ -81,13 +81,9 @@ package struct CanonicalState {
     to write: (ContiguousArray<UInt8>) throws -> Void
   ) throws {
     var lines = [Line](repeating: Line(bytes: 0..<0, largeValues: 0..<0), count: rows.count)
-    var group = -1
-    var part = table
+    var passing = PassingTable(table)
     for place in rows.indices.sorted(by: { rows[$0] < rows[$1] }) {
-      if TableView.group(of: rows[place]) != group {
-        group = TableView.group(of: rows[place])
-        part = table.passing(group: group)
-      }
+      let part = passing.part(of: rows[place])
       lines[place - rows.startIndex] = try append(rows[place], entity, plan, part)
     }
     var piece: ContiguousArray<UInt8> = []

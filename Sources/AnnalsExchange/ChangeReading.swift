@@ -1,7 +1,6 @@
 import Annals
 import AnnalsFormat
 import AnnalsModel
-import AnnalsState
 
 /// Reads the changes of one line and applies them to a transaction.
 final class ChangeReading {
@@ -137,7 +136,7 @@ final class ChangeReading {
     let key = try head.id(for: plan).map { try plan.key($0, reader) }
     if kind == .insert {
       if let row = head.row,
-        try transaction.exists(ObjectReference(entity: plan.entity.number, row: row))
+        try transaction.reader.exists(ObjectReference(entity: plan.entity.number, row: row))
       {
         throw reader.fault("there is an object in row \(row) of \(plan.entity.name) already")
       }
@@ -154,7 +153,7 @@ final class ChangeReading {
     }
     if let row {
       let object = ObjectReference(entity: plan.entity.number, row: row)
-      if try transaction.exists(object) { return object }
+      if try transaction.reader.exists(object) { return object }
     }
     let shown = head.id.map { "/" + $0.plainText } ?? "#\(head.row ?? 0)"
     throw reader.fault(
@@ -220,13 +219,6 @@ final class ChangeReading {
     case "delete": .delete
     case let name: throw reader.fault("`op` is `\(name)`, which is not insert, update or delete")
     }
-  }
-}
-
-extension WriteTransaction {
-  /// Whether the object exists, after the transaction's own changes.
-  package func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { try reader.state.contains(object.entity, object.row) }
   }
 }
 

@@ -128,15 +128,11 @@ package struct HistoryExport {
     let reader = version.reader(of: state)
     for entity in state.schema.entities where !entity.isRemoved {
       guard let table = state.table(entity.number) else { continue }
-      var part = table
-      var group = -1
+      var passing = PassingTable(table)
       // A reader counts rows from 1, so the first object after unused rows states its row.
       var next: Int64 = 1
       try reader.forEachRow(of: entity.number) { row in
-        if TableView.group(of: row) != group {
-          group = TableView.group(of: row)
-          part = table.passing(group: group)
-        }
+        let part = passing.part(of: row)
         try append(row, of: entity, explicitRow: row != next, part, reader, to: write)
         next = row + 1
         if json.bytes.count >= 1 << 16 { try flush(write) }

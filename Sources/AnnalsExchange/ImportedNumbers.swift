@@ -72,11 +72,7 @@ struct ImportedNumbers {
 
   /// The number under which a transaction was recorded; nil if it was not imported.
   private func recorded(_ number: Int64) -> Int64? {
-    var (low, high) = (0, runs.count)
-    while low < high {
-      let middle = low + (high - low) / 2
-      if runs[middle].first <= number { low = middle + 1 } else { high = middle }
-    }
+    let low = runs.rank { $0.first <= number }
     guard low > 0 else { return nil }
     let run = runs[low - 1]
     return number - run.first < run.count ? run.recordedAs + (number - run.first) : nil

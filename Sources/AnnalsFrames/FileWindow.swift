@@ -37,7 +37,8 @@ package struct FileWindow: Sendable {
   /// The first `size` bytes of an open file, which stays open as long as its owner keeps it so. The
   /// first read is of `first` bytes, if that is more than `leastRead`.
   package init(
-    _ file: any StorageFile, size: UInt64, leastRead: Int, first: Int = 0, failures: Failures
+    _ file: any StorageFile, size: UInt64, leastRead: Int = FileWindow.greatestRead,
+    first: Int = 0, failures: Failures = .thrown
   ) {
     self.file = file
     self.size = size
@@ -48,8 +49,7 @@ package struct FileWindow: Sendable {
 
   /// All bytes of an open file, read in large pieces, past blocks that the disk cannot read.
   package init(_ file: any StorageFile) throws(StorageError) {
-    self.init(
-      file, size: try file.size(), leastRead: FileWindow.greatestRead, failures: .passed)
+    self.init(file, size: try file.size(), failures: .passed)
   }
 
   /// Runs `body` with the bytes from `offset` on: `count` of them, fewer only at the end of the
@@ -109,9 +109,7 @@ package struct FileWindow: Sendable {
     _ count: Int, at offset: UInt64
   ) throws(StorageError) -> ContiguousArray<UInt8> {
     do throws(StorageError) {
-      return try ContiguousArray(count: count) { buffer throws(StorageError) in
-        try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-      }
+      return try file.bytes(count, at: offset)
     } catch {
       guard case .passed = failures, error.isDiskDamage else { throw error }
       return try readByBlock(count, at: offset)

@@ -6,12 +6,6 @@ package struct WalkedFrame: Hashable, Sendable {
   @usableFromInline package var offset: UInt64
   @usableFromInline package var header: FrameHeader
 
-  @inlinable
-  package init(offset: UInt64, header: FrameHeader) {
-    self.offset = offset
-    self.header = header
-  }
-
   @inlinable package var payloadOffset: UInt64 { offset + UInt64(FormatLimits.frameHeaderLength) }
   @inlinable package var payloadEnd: UInt64 { payloadOffset + UInt64(header.payloadLength) }
   @inlinable package var end: UInt64 { offset + header.frameLength }

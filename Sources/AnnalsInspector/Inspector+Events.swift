@@ -42,7 +42,7 @@ extension InspectorEvent {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
     let encoded: Data?
-    switch event.content {
+    switch event {
     case .head(let head):
       name = "head"
       encoded = try? encoder.encode(head)

@@ -95,8 +95,9 @@ public final class Inspector: Sendable {
     answer.headers.append(("Accept-Ranges", "bytes"))
     answer.headers.append(("X-Length", "\(part.length)"))
     if !part.isText { answer.headers.append(("Content-Disposition", "attachment")) }
-    if wanted != nil || part.bytes.count < part.length {
-      guard !part.bytes.isEmpty || part.length == 0 else {
+    // Of an empty value there is no part.
+    if part.length > 0, wanted != nil || part.bytes.count < part.length {
+      guard !part.bytes.isEmpty else {
         answer.status = 416
         answer.headers.append(("Content-Range", "bytes */\(part.length)"))
         return answer

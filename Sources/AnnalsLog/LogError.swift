@@ -76,12 +76,6 @@ package struct LogDamage: Error, Hashable, Sendable {
   package var reason: String
   /// The last transaction that a reading from the front reaches; nil if it is not known.
   package var lastGood: Int64?
-
-  package init(offset: UInt64, reason: String, lastGood: Int64? = nil) {
-    self.offset = offset
-    self.reason = reason
-    self.lastGood = lastGood
-  }
 }
 
 extension LogError {
@@ -129,4 +123,21 @@ func requireFits(_ length: Int) throws(LogError) {
 @inline(__always)
 func wrapping<R>(_ body: () throws -> R) throws(LogError) -> R {
   do { return try body() } catch { throw LogError(error) }
+}
+
+/// Decodes what is in the frame at `offset`, and wraps the fault.
+@inline(__always)
+func decoding<R>(
+  at offset: UInt64, _ body: () throws(DecodeFault) -> R
+) throws(LogError) -> R {
+  do throws(DecodeFault) { return try body() } catch { throw .decode(error, at: offset) }
+}
+
+extension ContiguousArray<UInt8> {
+  /// Decodes the payload of the frame at `offset`, and wraps the fault.
+  func decoded<R>(
+    at offset: UInt64, _ body: (UnsafeRawBufferPointer) throws(DecodeFault) -> R
+  ) throws(LogError) -> R {
+    try decoding(at: offset) { () throws(DecodeFault) in try withBytes(body) }
+  }
 }

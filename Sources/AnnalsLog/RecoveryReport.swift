@@ -3,10 +3,8 @@ import AnnalsModel
 
 /// The findings of an opening: where it started, how far it came, and what was odd.
 package struct RecoveryReport: Sendable {
-  /// The transaction whose state the replay started from, and that state's offset; offset 0 stands
-  /// for the empty state.
+  /// The transaction whose state the replay started from.
   package var start: Int64 = 0
-  package var startOffset: UInt64 = 0
   /// How many transactions after it were replayed.
   package var replayedTransactions: Int64 = 0
   /// The greatest offset up to which a root slot or a valid frame proves the log synced.
@@ -21,8 +19,6 @@ package struct RecoveryReport: Sendable {
   package var newestSlot: RootSlot?
   /// Damage past which the log could be read.
   package var findings: [LogFinding] = []
-
-  package init() {}
 
   /// Whether the newest slot is that of a clean close and names the end of the file, so that
   /// nothing can be missing after the end of the log.

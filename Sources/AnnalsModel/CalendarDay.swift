@@ -110,8 +110,5 @@ extension CalendarDay: Codable {
   }
 
   /// Writes the day's text: `2019-10-06`.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(description)
-  }
+  public func encode(to encoder: any Encoder) throws { try encoder.encodeText(self) }
 }

@@ -27,10 +27,6 @@ private struct JSONScanner {
   /// For each open bracket whether it is an object's.
   var brackets: [Bool] = []
 
-  init(bytes: UnsafeRawBufferPointer) {
-    self.bytes = bytes
-  }
-
   /// Whether the whole text is one value; if not, `position` is where it goes wrong.
   mutating func scan() -> Bool {
     while true {
@@ -122,8 +118,8 @@ private struct JSONScanner {
   private mutating func codeUnit() -> UInt32? {
     var unit: UInt32 = 0
     for _ in 0..<4 {
-      guard position < bytes.count, let digit = hexDigit(bytes[position]) else { return nil }
-      unit = unit << 4 | digit
+      guard position < bytes.count, let digit = bytes[position].hexDigit else { return nil }
+      unit = unit << 4 | UInt32(digit)
       position += 1
     }
     return unit
@@ -170,14 +166,5 @@ private struct JSONScanner {
     guard position < bytes.count, UInt32(bytes[position]) == character.value else { return false }
     position += 1
     return true
-  }
-
-  private func hexDigit(_ byte: UInt8) -> UInt32? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a")) + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A")) + 10
-    default: nil
-    }
   }
 }

@@ -40,8 +40,8 @@ extension RawUUID: CustomStringConvertible {
         guard byte == UInt8(ascii: "-") else { return nil }
         continue
       }
-      guard let digit = RawUUID.hexDigit(byte), nibbles < 32 else { return nil }
-      if nibbles < 16 { high = high << 4 | digit } else { low = low << 4 | digit }
+      guard let digit = byte.hexDigit, nibbles < 32 else { return nil }
+      if nibbles < 16 { high = high << 4 | UInt64(digit) } else { low = low << 4 | UInt64(digit) }
       nibbles += 1
     }
     guard nibbles == 32, position == 36 else { return nil }
@@ -59,14 +59,5 @@ extension RawUUID: CustomStringConvertible {
       characters.append(digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "A"))
     }
     return String(decoding: characters, as: UTF8.self)
-  }
-
-  private static func hexDigit(_ byte: UInt8) -> UInt64? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
-    default: nil
-    }
   }
 }

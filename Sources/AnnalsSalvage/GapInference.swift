@@ -23,8 +23,6 @@ struct GapInference {
   private(set) var target: State
   /// The state as of the last transaction replayed.
   private var replayed: State
-  /// Whether the schema behind the gap is known. If not, missing definitions are made up.
-  private let hasSchema: Bool
   private var lists: [Place: ListInference] = [:]
   /// The lists among an object's properties.
   private var listsOf: [ObjectReference: [PropertyNumber]] = [:]
@@ -47,12 +45,12 @@ struct GapInference {
   private(set) var displaced = 0
   private(set) var cleared = 0
 
-  /// Begins with the state before the gap. `schema` is that behind it, nil if unknown.
+  /// Begins with the state before the gap. `schema` is that behind it; nil if it is unknown,
+  /// and missing definitions are made up.
   init(from state: State, schema: Schema?) {
     target = state
     if let schema { target.adoptDefinitions(of: schema) }
     replayed = target
-    hasSchema = schema != nil
   }
 
   /// First pass: collects which names, definitions and lists the next transactions refer to.

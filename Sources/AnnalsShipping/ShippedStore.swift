@@ -64,13 +64,9 @@ extension ShippedStore.Base {
     generation = series.generation
     do {
       guard let name = series.base else {
-        var missing = series.segments[0]
-        missing.order = 0
-        throw ShippingFault.missing(missing)
+        throw ShippingFault.missing(series.segments[0].with(order: 0))
       }
-      let file = try folder.open(name)
-      defer { file.close() }
-      let base = try ShippedBase(file, name)
+      let base = try folder.base(name)
       (first, last, bytes) = (base.header.base, base.head, base.end)
       timestamp = try? Store(
         StoreLocation(fileSystem: folder.fileSystem, path: folder.path(of: name)), creates: false,

@@ -77,7 +77,7 @@ extension Store {
     var tries = 0
     while true {
       var restore = FolderRestore(
-        folder, to: path, in: fileSystem, environment: environment, point: point)
+        folder: folder, path: path, fileSystem: fileSystem, environment: environment, point: point)
       do throws(AnnalsError) {
         return try AnnalsError.shipping { try restore.run() }
       } catch  where error.code == .missingData && tries < 2 {

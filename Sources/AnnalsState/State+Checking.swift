@@ -12,22 +12,17 @@ package enum StateMismatch: Hashable, Sendable {
 }
 
 extension State {
-  /// What is wrong with the state in itself, in words; reads all chunks.
-  ///
-  /// With `checkingValues` also that values fit their properties, and that indexes hold exactly
-  /// what the columns say.
-  package func invariantViolations(
-    checkingValues: Bool = true
-  ) throws(StateFault) -> [String] {
+  /// What is wrong with the state in itself, in words: with its rows, with values that do not fit
+  /// their properties, and with indexes that do not hold exactly what the columns say. Reads all
+  /// chunks.
+  package func invariantViolations() throws(StateFault) -> [String] {
     var result: [String] = []
     var copy = self
-    if checkingValues { _ = try copy.checkUniqueness() }
+    _ = try copy.checkUniqueness()
     for table in copy.tables {
       try table.checkGroups(&result)
-      if checkingValues {
-        try table.checkValues(&result)
-        for index in table.indexes { try table.check(index, &result) }
-      }
+      try table.checkValues(&result)
+      for index in table.indexes { try table.check(index, &result) }
     }
     return result
   }

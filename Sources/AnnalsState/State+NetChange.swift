@@ -81,18 +81,6 @@ package struct NetChanges {
   }
 }
 
-extension State {
-  /// Appends to a batch what happened to one object between two states, and returns whether
-  /// anything did; see `NetChanges`.
-  package static func appendNetChange(
-    _ entity: EntityNumber, _ row: Int64, from base: State, to working: State,
-    into batch: inout ChangeBatch
-  ) throws(StateFault) -> Bool {
-    var changes = NetChanges(from: base, to: working)
-    return try changes.append(ObjectReference(entity: entity, row: row), to: &batch)
-  }
-}
-
 // The pointers in rows are valid as long as the two states are, see RowView.
 extension Table {
   /// The place of a property's column, which is mostly the one given.

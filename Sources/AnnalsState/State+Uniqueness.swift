@@ -42,7 +42,8 @@ extension State {
   /// last time do: whoever looks up between changes calls it before each look-up, which would
   /// otherwise work on a copy of its own, and the next on another.
   package mutating func updateUniqueIndexes(of entity: EntityNumber) throws(StateFault) {
-    try updateIndexes(of: entity, .unique)
+    guard let table = findTable(entity), table.isStale(.unique) else { return }
+    try writableTable(entity, row: 0).updateIndexes(.unique)
   }
 
   /// Brings all indexes up to date, for good, as `updateUniqueIndexes` does with some.
@@ -50,13 +51,6 @@ extension State {
     for index in tables.indices where tables[index].isStale(.all) {
       try writableTable(at: index).updateIndexes(.all)
     }
-  }
-
-  private mutating func updateIndexes(
-    of entity: EntityNumber, _ choice: IndexChoice
-  ) throws(StateFault) {
-    guard let table = findTable(entity), table.isStale(choice) else { return }
-    try writableTable(entity, row: 0).updateIndexes(choice)
   }
 
   /// The row of the object that has this value for a unique attribute; see `lookup`.

@@ -35,14 +35,6 @@ extension State {
     try table.set(row, column: column, to: cell, in: arena)
   }
 
-  /// Sets one value, of a column by its position in the entity's `TableView`.
-  package mutating func set(
-    _ entity: EntityNumber, _ row: Int64, column: Int, _ cell: ValueCell,
-    in arena: UnsafeRawBufferPointer
-  ) throws(StateFault) {
-    try writableTable(entity, row: row).set(row, column: column, to: cell, in: arena)
-  }
-
   /// Sets one value of an object that exists; null clears it.
   package mutating func set(
     _ entity: EntityNumber, _ row: Int64, _ property: PropertyNumber, to value: Value

@@ -1,14 +1,22 @@
 // Reading many rows, group by group, without keeping chunks in memory: a state read from a
 // checkpoint stays as small as it was.
 
-extension TableView {
-  /// Which group a row is in: those of one group follow one another.
-  package static func group(of row: Int64) -> Int { RowPosition(row).group }
+/// A table whose rows are read in order: the chunks of a group of them are released with it.
+package struct PassingTable {
+  private let table: TableView
+  private var part: TableView
+  private var group = -1
 
-  /// The same objects; unread chunks of this group are read into this view alone, and released with
-  /// it. O(columns).
-  package func passing(group: Int) -> TableView {
-    TableView(Table.passing(table, nil, group: group).0 ?? table)
+  package init(_ table: TableView) { (self.table, part) = (table, table) }
+
+  /// The table, to read a row of it. O(columns) for the first row of a group.
+  package mutating func part(of row: Int64) -> TableView {
+    let group = RowPosition(row).group
+    if group != self.group {
+      self.group = group
+      part = TableView(Table.passing(table.table, nil, group: group).0 ?? table.table)
+    }
+    return part
   }
 }
 

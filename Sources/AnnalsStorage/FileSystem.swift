@@ -37,8 +37,6 @@ package enum LockWait: Sendable {
   case until(ContinuousClock.Instant)
   /// As `until`, and no longer once the closure, which is called again and again, returns true.
   case unlessInterrupted(ContinuousClock.Instant, @Sendable () -> Bool)
-  /// As long as it takes.
-  case forever
 
   /// Whether nobody waits any more.
   package var isInterrupted: Bool {

@@ -28,7 +28,7 @@ struct DraftFile {
   init(_ file: any StorageFile) throws {
     self.file = file
     size = try file.size()
-    var window = DraftFile.window(file, size: size)
+    var window = FileWindow(file, size: size)
     let block = try window.copy(at: 0, count: FormatLimits.blockLength)
     draft = try DraftFile.draft(of: block)
     guard let checksum = DraftFile.seal(of: block, { Checksum.crc32($0) }) else {
@@ -68,8 +68,7 @@ struct DraftFile {
 
   /// A walk over all frames of the log.
   func walk() -> FrameWalk {
-    var walk = FrameWalk(
-      DraftFile.window(file, size: size), seed: header.seed, from: start)
+    var walk = FrameWalk(FileWindow(file, size: size), seed: header.seed, from: start)
     walk.limit = end
     return walk
   }
@@ -77,18 +76,12 @@ struct DraftFile {
   /// The payload of the frame at this offset, which is of this kind. Throws `UpgradeFault` if none
   /// is there, or it was changed.
   func payload(at offset: UInt64, _ kind: FrameKind) throws -> ContiguousArray<UInt8> {
-    var window = DraftFile.window(file, size: size, leastRead: 0)
+    var window = FileWindow(file, size: size, leastRead: 0)
     let step = try window.frame(at: offset, seed: header.seed, kind: kind)
     guard let frame = step.frame else {
       throw UpgradeFault.damaged("the \(kind.name) that should be here is not", at: offset)
     }
     return frame.payload
-  }
-
-  private static func window(
-    _ file: any StorageFile, size: UInt64, leastRead: Int = FileWindow.greatestRead
-  ) -> FileWindow {
-    FileWindow(file, size: size, leastRead: leastRead, failures: .thrown)
   }
 
   // MARK: Header and slots

@@ -130,23 +130,3 @@ struct UpgradeRun: ~Copyable {
     return result + table.entries
   }
 }
-
-extension EntityDirectory {
-  /// Replaces each reference to a chunk; none is in a list chunk afterwards.
-  fileprivate mutating func replaceChunks(
-    _ replace: (ChunkReference) throws -> ChunkReference
-  ) rethrows {
-    rowLists = []
-    rows = try rows.map(replace)
-    for index in columns.indices {
-      columns[index].lists = []
-      columns[index].chunks = try columns[index].chunks.map(replace)
-    }
-    for index in indexes.indices {
-      for chunk in indexes[index].chunks.indices {
-        let reference = indexes[index].chunks[chunk].reference
-        indexes[index].chunks[chunk].reference = try replace(reference)
-      }
-    }
-  }
-}

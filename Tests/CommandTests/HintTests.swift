@@ -19,6 +19,12 @@ import Testing
     #expect(number.errors.contains("One transaction: annals show @p.annals 7"), "\(number)")
   }
 
+  @Test(arguments: [("UNDO", "undo"), ("Set", "put"), ("rm", "delete"), ("showw", "show")])
+  func verbsThatAreNone(word: String, verb: String) throws {
+    let run = try CommandFolder().run(word, "@p.annals")
+    #expect(run.status == .usage && run.errors.contains("did you mean \(verb)?"), "\(run)")
+  }
+
   @Test func namesThatNobodyHasAreNoted() throws {
     let folder = try CommandFolder()
     folder.run("put", "@p.annals", "Post/a", "title=x", "--author", "Clara")

@@ -45,7 +45,8 @@ import Testing
       defer { try? store.close() }
       let now = Date(console.now())
       let survey = try Following.waiting { try await ReplicaSurvey(of: store, log: log, now: now) }
-      let text = SurveyText(survey, file: "@" + file, log: log.map { _ in "nats://host/books" })
+      let text = SurveyText(
+        survey: survey, file: "@" + file, log: log.map { _ in "nats://host/books" })
       try format == .text ? text.write(console) : text.writeLine(console)
       return text.fault == nil ? .done : .foundProblems
     }

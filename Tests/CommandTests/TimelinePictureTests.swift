@@ -116,14 +116,15 @@ import Testing
       let low = Double(dice.below(100))
       return low...low + Double(1 + dice.below(30))
     }.sorted { $0.lowerBound < $1.lowerBound }
-    let sweep = LaneSweep(bars)
+    var packing = LanePacking<Double>(most: .max)
+    let lanes = bars.map { packing.lane(from: $0.lowerBound, to: $0.upperBound) }
     let deepest = (0..<130).map { place in
       bars.filter { $0.lowerBound <= Double(place) && Double(place) < $0.upperBound }.count
     }.max()
-    #expect(sweep.count == deepest)
+    #expect(packing.count == deepest)
     for (index, bar) in bars.enumerated() {
       for (other, later) in bars.enumerated().dropFirst(index + 1)
-      where sweep.lanes[index] == sweep.lanes[other] {
+      where lanes[index] == lanes[other] {
         #expect(bar.upperBound <= later.lowerBound)
       }
     }

@@ -106,7 +106,7 @@ struct ColumnTests {
     for (bytes, deflated) in [(noise, false), (text, true), ([], false), ([1, 2, 3], false)] {
       var output: ContiguousArray<UInt8> = []
       var deflate = Deflate()
-      bytes.withUnsafeBytes { ColumnEnvelope.append($0, to: &output, with: &deflate) }
+      bytes.withUnsafeBytes { ChunkSection.append($0, to: &output, deflate: &deflate) }
       #expect((output[0] & 1 == 1) == deflated)
       #expect((output.count < bytes.count) == deflated)
       try output.withUnsafeBytes { payload in

@@ -24,7 +24,11 @@ struct ConsumerTests {
   private func decode(
     _ bytes: ContiguousArray<UInt8>, _ flags: FrameFlags = .skippable
   ) -> ConsumerChange? {
-    bytes.withUnsafeBytes { try? ConsumerCodec.decode($0, flags: flags) }
+    let record = bytes.withUnsafeBytes {
+      try? SideRecord($0, of: .consumerChange, flags: flags)
+    }
+    guard case .consumerChange(let change) = record else { return nil }
+    return change
   }
 
   static let changes: [ConsumerChange] = [

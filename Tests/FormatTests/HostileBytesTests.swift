@@ -51,7 +51,7 @@ struct HostileBytesTests {
     let zeros = ContiguousArray<UInt8>(repeating: 0, count: 20 << 20)
     var column: ContiguousArray<UInt8> = []
     var deflate = Deflate()
-    zeros.withUnsafeBytes { ColumnEnvelope.append($0, to: &column, with: &deflate) }
+    zeros.withUnsafeBytes { ChunkSection.append($0, to: &column, deflate: &deflate) }
     let payload = column + column + column + column
     try payload.withUnsafeBytes { bytes in
       var reader = ByteReader(bytes)

@@ -340,9 +340,11 @@ struct RefusedBytesTests {
       (false, [2, 0]), (false, [3, 1]), (false, [3, 0, 1]), (false, [3, 1, 0]), (false, [0, 0]),
       (false, [1, 1, 0]), (false, [1, 0x81, 0]), (false, [1] + beyond),
     ] as [(Bool, [UInt8])] {
-      expect(isTaken, bytes, "\(bytes)") { _ = try RetentionCodec.decode($0, flags: .skippable) }
+      expect(isTaken, bytes, "\(bytes)") {
+        _ = try SideRecord($0, of: .retention, flags: .skippable)
+      }
     }
-    expect(false, [1, 1], "not skippable") { _ = try RetentionCodec.decode($0, flags: []) }
+    expect(false, [1, 1], "not skippable") { _ = try SideRecord($0, of: .retention, flags: []) }
   }
 
   /// A payload of records, each sized: number, timestamp, author, context, opening, details, and a

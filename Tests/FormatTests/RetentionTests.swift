@@ -14,7 +14,9 @@ struct RetentionTests {
   private func decode(
     _ bytes: ContiguousArray<UInt8>, _ flags: FrameFlags = .skippable
   ) -> RetentionPolicy? {
-    bytes.withUnsafeBytes { try? RetentionCodec.decode($0, flags: flags) }
+    let record = bytes.withUnsafeBytes { try? SideRecord($0, of: .retention, flags: flags) }
+    guard case .retention(let policy) = record else { return nil }
+    return policy
   }
 
   static let policies: [RetentionPolicy] = [

@@ -45,7 +45,7 @@ struct HostileFileTests {
     let zeros = Bytes(repeating: 0, count: 60 << 20)
     var deflate = Deflate()
     var column: Bytes = []
-    zeros.withUnsafeBytes { ColumnEnvelope.append($0, to: &column, with: &deflate) }
+    zeros.withUnsafeBytes { ChunkSection.append($0, to: &column, deflate: &deflate) }
     #expect(column.count < 300 << 10)
     for number in UInt8(2)...9 {
       image.append(.block, [0, number, 1, 0, 0, 0, 1, 0, 1, 0, 0] + column)

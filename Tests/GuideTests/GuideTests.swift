@@ -43,7 +43,9 @@ import Testing
     let page = try lines(of: Self.catalogue.appending(path: "Errors.md"))
     let source = packageFolder.appending(path: "Sources/AnnalsEngine/Errors/ErrorCode.swift")
     let text = try String(contentsOf: source, encoding: .utf8)
-    let codes = text.matches(of: /public static let (\w+) = Code\(/).map { String($0.1) }
+    let found = text.matches(of: /public static let (\w+) = Code\("(\w+)"\)/)
+    for code in found { #expect(code.1 == code.2, "a code with the name of another") }
+    let codes = found.map { String($0.1) }
     #expect(codes.count > 30)
     for code in codes {
       #expect(page.count { $0.hasPrefix("| `\(code)` |") } == 1, "Errors.md on \(code)")

@@ -42,6 +42,26 @@ import Testing
     }
   }
 
+  /// Forty lists, too short for so many openings.
+  @Test func listsOfTheObjectsOfSegmentsAreExplained() throws {
+    let objects = try #require(SegmentObjects([RowRange(1, 3...9)]))
+    var payload: ContiguousArray<UInt8> = []
+    TableCodec<SegmentObjects>.encode(Array(repeating: objects, count: 40), into: &payload)
+    var file = SampleStore.small(2)
+    file.append(.chunk, payload)
+    try expectCover(file.bytes, "lists of objects")
+    let found = try fields(of: file.bytes)
+    let start = try #require(
+      found.firstIndex { $0.name == "count of lists of the objects of segments" })
+    #expect(found[start].value == "40")
+    let lists = found[(start + 1)...].prefix(80)
+    #expect(
+      lists.map(\.name)
+        == (0..<80).map { $0 % 2 == 0 ? "length of the list" : "objects of a segment" })
+    #expect(lists.reduce(1) { $0 + $1.length } == UInt64(payload.count))
+    #expect(!found.contains { $0.name.contains("cannot be read") })
+  }
+
   @Test func everyByteOfDamageIsExplained() throws {
     let bytes = SampleStore.complete().bytes
     for index in stride(from: Int(FormatLimits.logStart), to: bytes.count, by: isLong ? 1 : 3) {

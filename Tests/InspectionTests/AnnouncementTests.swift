@@ -31,7 +31,6 @@ import Testing
     let statistics = try statistics(of: file.bytes)
     #expect(statistics.features.map(\.place) == ["announced"])
     #expect(statistics.bytesByUse.values.reduce(0, +) == UInt64(file.bytes.count))
-    #expect(statistics.frames[.featureAnnouncement] == 1)
     #expect(statistics.transactions == 3)
   }
 

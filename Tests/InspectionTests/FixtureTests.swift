@@ -39,7 +39,6 @@ import Testing
     #expect(try findings(in: bytes) == [])
     let report = try report(on: bytes)
     #expect(report.transactions == 5)
-    #expect(try statistics(of: bytes).head == 5)
   }
 }
 

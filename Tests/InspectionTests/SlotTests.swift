@@ -18,7 +18,7 @@ import Testing
       #expect(found.map(\.severity) == [.warning] && found[0].what.contains("older"), "\(found)")
       #expect(found[0].offset == FormatLimits.slotOffsets[file.slots[0].index])
       let report = try report(on: file.bytes)
-      #expect(report.end.tail == .clean && report.end.extent == file.offset)
+      #expect(report.end.tail == .clean)
       // Either of them may stand in either place.
       for index in file.slots.indices { file.slots[index].sequence += 1 }
     }

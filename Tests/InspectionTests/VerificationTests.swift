@@ -71,7 +71,7 @@ import Testing
       #expect(report.end.end == frames[3].offset)
       #expect(report.end.tail == .torn(byteCount: UInt64(count) - frames[3].offset))
       #expect(report.isSound && !report.isClean)
-      #expect(try statistics(of: bytes).head == 3)
+      #expect(try statistics(of: bytes).transactions == 3)
     }
   }
 
@@ -99,7 +99,7 @@ import Testing
     let report = try report(on: file.bytes)
     #expect(report.end.end == end)
     #expect(report.end.tail == .torn(byteCount: file.offset - end))
-    #expect(try statistics(of: file.bytes).head == 2)
+    #expect(try statistics(of: file.bytes).transactions == 2)
     #expect(report.transactions == 2)
   }
 

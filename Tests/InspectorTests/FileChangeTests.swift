@@ -20,7 +20,7 @@ import Testing
       return !found.isEmpty
     }
     return found.map { event in
-      switch event.content {
+      switch event {
       case .head(let head): "head \(head.head)"
       case .changed(let changed): changed.reason
       }

@@ -182,4 +182,20 @@ import Testing
     #expect(inspector.answer(InspectorRequest("../../etc/passwd")).status == 404)
     #expect(inspector.answer(InspectorRequest("overview", query: "store=..%2Fx")).status == 404)
   }
+
+  /// Of an empty value there is no part.
+  @Test func aPartOfAnEmptyValue() throws {
+    try world.write { store in
+      try store.write { tx in
+        _ = try tx.insert("Post", ["id": .string("e"), "title": .string("")])
+      }
+    }
+    let inspector = try Inspector(path: world.path)
+    let query = "object=Post/e&property=title"
+    for range in [nil, "bytes=0-", "bytes=0-99", "bytes=7-"] {
+      let answer = inspector.answer(InspectorRequest("value", query: query, range: range))
+      #expect(answer.status == 200 && answer.body.isEmpty)
+      #expect(!answer.headers.contains { $0.0 == "Content-Range" })
+    }
+  }
 }

@@ -37,6 +37,35 @@ import Testing
     #expect(document.buckets.first?.first == 11 && document.buckets.last?.last == 20)
   }
 
+  /// A number that is before or behind all is as any other there.
+  @Test(arguments: [Int64.min, .min + 1, -1, 0, .max])
+  func numbersAtTheEnds(_ number: Int64) throws {
+    let text = "\(number)"
+    let post = try world.ask(["entity": "Post", "limit": "1"]).table().rows[0].object.id
+    let count = number == .max ? world.count : 0
+    #expect(try world.ask(["before": text]).tally().transactions == count)
+    let page = try world.ask(["before": text, "limit": "500"]).transactions()
+    #expect(page.transactions.count == count)
+    let life = try world.ask(["object": post, "before": text]).life()
+    #expect(life.versions.isEmpty == (count == 0))
+    #expect(try world.ask(["after": text]).tally().transactions == world.count - count)
+    for by in ["time", "number"] {
+      let to = "\(Int64.max)"
+      for buckets in ["1", "2", "240"] {
+        let density = try world.ask(["by": by, "from": text, "buckets": buckets]).density()
+        let all = try world.ask(["by": by, "from": text, "to": to, "buckets": buckets]).density()
+        for document in [density, all] {
+          let found = document.buckets.reduce(0) { $0 + $1.count }
+          #expect(found == world.count - count, "\(by) \(buckets)")
+          #expect(document.buckets.first?.from == number)
+          for (left, right) in zip(document.buckets, document.buckets.dropFirst()) {
+            #expect(left.to == right.from && left.from < left.to)
+          }
+        }
+      }
+    }
+  }
+
   private static let filters: [[String: String]] = [
     [:], ["author": "ann"], ["entity": "Place"], ["property": "title"], ["type": "delete"],
     ["context": "seven"], ["text": "FIVE"], ["author": "ben", "entity": "Post"],

@@ -31,8 +31,8 @@ import Testing
     try bench.update(row, to: back)
     let entity = try bench.binding(Post.self).entity
     var batch = ChangeBatch()
-    let differs = try State.appendNetChange(
-      entity, row, from: before, to: bench.state, into: &batch)
+    var changes = NetChanges(from: before, to: bench.state)
+    let differs = try changes.append(ObjectReference(entity: entity, row: row), to: &batch)
     #expect(!differs)
   }
 
@@ -81,9 +81,9 @@ import Testing
     try bench.update(row, to: post)
     var batch = ChangeBatch()
     let entity = try bench.binding(Post.self).entity
-    #expect(
-      try State.appendNetChange(
-        entity, row, from: before, to: bench.state, into: &batch))
+    var changes = NetChanges(from: before, to: bench.state)
+    let differs = try changes.append(ObjectReference(entity: entity, row: row), to: &batch)
+    #expect(differs)
     #expect(batch.properties.map(\.property) == [try bench.binding(Post.self).property(\.title)])
   }
 

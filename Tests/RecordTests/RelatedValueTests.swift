@@ -33,6 +33,36 @@ private struct Cover: Record {
     Property("album", \.album).inverse("covers"))
 }
 
+/// A bill as an older program knows it.
+private struct OldBill: Record {
+  var name: String
+  var parts: [Reference<OldPart>]
+  static let entity = RecordEntity(
+    "Bill", OldBill.init, Property("name", \.name), Property("parts", \.parts))
+}
+
+private struct OldPart: Record {
+  var name: String
+  static let entity = RecordEntity("Part", OldPart.init, Property("name", \.name))
+}
+
+private struct Bill: Record {
+  var name: String
+  var parts: [Reference<Part>]
+  static let entity = RecordEntity(
+    "Bill", Bill.init, Property("name", \.name), Property("parts", \.parts))
+}
+
+private struct Part: Record {
+  var name: String
+  var count: Int?
+  var weight: Double?
+  var price: Decimal?
+  static let entity = RecordEntity(
+    "Part", Part.init, Property("name", \.name), Property("count", \.count),
+    Property("weight", \.weight), Property("price", \.price))
+}
+
 /// Values of all objects behind a to-many relationship or an inverse, in conditions and orders.
 @Suite(.deadline) struct RelatedValueTests {
   private let store: Store
@@ -140,6 +170,33 @@ private struct Cover: Record {
     let zero = Fetch(Album.self).where(.sum(\.tracks, \.length) == 0)
     #expect(try store.snapshot(at: 0).fetch(zero).isEmpty)
     #expect(try store.snapshot().fetch(zero).map(\.name) == ["none", "bare"])
+  }
+
+  /// A sum over what a past state lacks is 0, as that over no values is.
+  @Test func aStateBeforeTheSummedAttributes() throws {
+    let store = try Store(
+      .memory, records: OldBill.self, OldPart.self, environment: .fixed())
+    try store.write { tx in
+      let part = try tx.insert(OldPart(name: "part"))
+      try tx.insert(OldBill(name: "bill", parts: [part.reference]))
+    }
+    let then = store.token
+    try store.require([Bill.self, Part.self])
+    for snapshot in [try store.snapshot(at: then), store.snapshot()] {
+      func isMet(_ condition: RecordCondition<Bill>) throws -> Bool {
+        try snapshot.count(Fetch(Bill.self).where(condition)) == 1
+      }
+      #expect(try isMet(.sum(\.parts, \.count) < 5) && !isMet(.sum(\.parts, \.count) != 0))
+      #expect(try isMet(.sum(\.parts, \.weight) < 5) && !isMet(.sum(\.parts, \.weight) != 0))
+      #expect(try isMet(.sum(\.parts, \.price) < 5))
+      #expect(try isMet(.sum(\.parts, \.price) > -5))
+      #expect(try isMet(.sum(\.parts, \.price) == 0))
+      #expect(try isMet(.sum(\.parts, \.price) <= 0))
+      #expect(try isMet(.sum(\.parts, \.price) >= 0))
+      #expect(try !isMet(.sum(\.parts, \.price) != 0))
+      #expect(try !isMet(.sum(\.parts, \.price) < 0))
+      #expect(try !isMet(.sum(\.parts, \.price) > 0))
+    }
   }
 
   @Test func aSumBeyondTheNumbersIsAnError() throws {

@@ -63,6 +63,28 @@ private struct Person: Record {
     }
   }
 
+  private final class Told: Sendable {
+    let list = Locked<[OpeningProgress]>([])
+  }
+
+  /// As the opening of a store does, that of a replica tells of the migration that it makes.
+  @Test func theOpeningNamesTheMigration() async throws {
+    let log = InMemorySharedLog()
+    let before = Schema { Entity("Person") { Attribute("name", .string) } }
+    let old = try await Replica.open(
+      .memory, schema: before, log: log, options: ReplicaWorld.options)
+    try await old.write { tx in _ = try tx.insert("Person", ["name": "Ada Lovelace"]) }
+    let told = Told()
+    var options = ReplicaWorld.options
+    options.store.progress = { next in told.list.withLock { $0.append(next) } }
+    let replica = try await Replica.open(
+      .memory, records: Person.self, log: log, migrations: Self.migrations, options: options)
+    #expect(replica.store.migrations.map(\.name) == ["split the name", "initials"])
+    let names = told.list.withLock { $0.filter { $0.work == .migrating }.map(\.migration) }
+    #expect(names.first == "split the name" && names.last == "initials")
+    #expect(!names.contains(nil))
+  }
+
   @Test func aNewLogHasMadeAll() async throws {
     let log = InMemorySharedLog()
     let replica = try await Replica.open(

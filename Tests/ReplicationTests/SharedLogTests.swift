@@ -93,6 +93,9 @@ import Testing
     #expect(try await log.append(record("d"), after: end) == 4)
     try await log.trim(before: 2)
     #expect(try await log.records(from: 1, limit: 9).first == 4)
+    // More than there is, however much.
+    try await log.trim(before: .max)
+    #expect(try await log.records(from: 1, limit: 9).first == 5)
   }
 
   @Test func growthIsTold() async throws {

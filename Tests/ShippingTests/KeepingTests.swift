@@ -68,8 +68,12 @@ import Testing
     let dates = try (2...5).map { try store.transaction(Int64($0)).timestamp }
     /// What is removed if every moment from `date` on is kept.
     func removed(from date: Date, at now: Date) throws -> [UInt64] {
+      let length = (now.timeIntervalSince(date) * 1e6).rounded()
+      return try removed(keptFor: .microseconds(Int64(length)), at: now)
+    }
+    func removed(keptFor length: Duration, at now: Date) throws -> [UInt64] {
       var options = ShippingOptions()
-      options.keptFor = .microseconds(Int64((now.timeIntervalSince(date) * 1e6).rounded()))
+      options.keptFor = length
       let shipper = try Shipper(
         ShippingLab.storePath, in: lab.disk, to: lab.folder, options: options,
         environment: .fixed(start: now, step: 0))
@@ -77,10 +81,17 @@ import Testing
       return try shipper.pass().removed
     }
     let now = dates[3].addingTimeInterval(100)
+    // What no date has room for is for ever.
+    for length in [Duration.seconds(Int64.max), .seconds(9_300_000_000_000)] {
+      #expect(try removed(keptFor: length, at: now) == [])
+    }
     #expect(try removed(from: dates[0], at: now) == [])
     // The second base has all since its own last transaction, so the first may go.
     #expect(try removed(from: dates[1], at: now) == [1])
-    #expect(try removed(from: dates[3], at: now) == [2, 3])
+    // Parts of a second count.
+    let soon = dates[3].addingTimeInterval(0.5)
+    #expect(try removed(keptFor: .milliseconds(501), at: soon) == [2])
+    #expect(try removed(keptFor: .milliseconds(499), at: soon) == [3])
     for number in 0...store.token.number {
       #expect(try lab.restored(at: number) == canonical(store, at: number))
     }

@@ -50,9 +50,9 @@ struct ModelRun {
     let bulk = random.below(20) == 0 ? 300 + random.below(1500) : 1 + random.below(12)
     for _ in 0..<bulk { try change(&touched, isBulk: bulk > 100) }
     var batch = ChangeBatch()
+    var changes = NetChanges(from: before, to: state)
     for key in touched.sorted(by: { ($0.entity, $0.row) < ($1.entity, $1.row) }) {
-      _ = try State.appendNetChange(
-        key.entity, key.row, from: before, to: state, into: &batch)
+      _ = try changes.append(ObjectReference(entity: key.entity, row: key.row), to: &batch)
     }
     var back = state
     try back.apply(batch, changes: 0..<batch.changes.count, direction: .backward)

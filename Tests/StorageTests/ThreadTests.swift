@@ -108,17 +108,8 @@ import Testing
     #expect(ContinuousClock.now >= deadline)
   }
 
-  @Test func theSystemTellsWhoRunsAndWhen() {
+  @Test func theSystemTellsWhoRuns() {
     #expect(ProcessIdentity.id == Int64(ProcessInfo.processInfo.processIdentifier))
-    #expect(!ProcessIdentity.name.isEmpty && !ProcessIdentity.name.contains("/"))
-    #expect(!ProcessIdentity.loginName.isEmpty)
-    // However long this thread is kept waiting between the lines; clocks may be set meanwhile, a
-    // little.
-    let before = Int64(Date.now.timeIntervalSince1970 * 1e6)
-    let now = SystemClock.now()
-    let after = Int64(Date.now.timeIntervalSince1970 * 1e6)
-    #expect(before - 60_000_000 <= now && now <= after + 60_000_000)
-    #expect(Set((0..<100).map { _ in SystemRandom.next() }).count == 100)
   }
 }
 

@@ -99,6 +99,17 @@ import Testing
     #expect(!wasAtOnce)
   }
 
+  @Test func aWriteThatAnotherProcessKeepsOutDoesNotWaitOnItsThread() async throws {
+    let store = try makeStore()
+    let holder = try LockHeld(by: noteStore(location, seed: 2))
+    let atOnce = Task(executorPreference: ThreadPerJob()) { try await writesAtOnce(store, 0) }
+    until { store.writer.taskWrites.addedCount == 1 }
+    holder.release()
+    let wasAtOnce = try await atOnce.value
+    #expect(!wasAtOnce)
+    #expect(try store.ids() == ["0"])
+  }
+
   /// The writer is free again, and its commit is not synced yet.
   @Test func aWriteBehindASyncDoesNotWaitOnItsThread() async throws {
     let store = try makeStore()

@@ -6,7 +6,7 @@ import ArgumentParser
 enum UsageHint {
   /// Verbs of other programs, and those that do the same here.
   private static let synonyms = [
-    "remove": "delete", "rm": "delete", "history": "log", "undo": "revert", "select": "query",
+    "remove": "delete", "rm": "delete", "history": "log", "select": "query",
     "find": "query", "set": "put", "insert": "put", "update": "put", "version": "--version",
   ]
 

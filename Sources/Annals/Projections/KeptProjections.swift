@@ -46,16 +46,21 @@ final class KeptProjections: Sendable {
   /// All slots, in the order of registration.
   var all: [any AnyProjectionSlot] { slots.withLock { $0 } }
 
-  /// The states to save; projections that fail are left out.
-  private func imagesOfWorking() -> [ProjectionImage] {
+}
+
+// How the writer saves the projections with its checkpoints.
+extension KeptProjections: ProjectionSaving {
+  var unsavedChanges: Int { all.map(\.unsavedChanges).max() ?? 0 }
+
+  func imagesToSave() -> [ProjectionImage] { all.compactMap { try? $0.imageIfFree() } }
+
+  func imagesOfWorking() -> [ProjectionImage] {
     // On a barred thread the next call would trap; this traps first, with the same message.
     barred.requireOutside("a write, checkpoint or refresh")
     return all.compactMap { try? $0.image() }
   }
 
-  /// Throws `.unsupported` if a projection has a saved state and cannot be rebuilt without it;
-  /// `what` names the file that would lack it.
-  private func requireMakeable(in version: StoreVersion, for what: String) throws(AnnalsError) {
+  func requireMakeable(_ version: StoreVersion, _ what: String) throws(AnnalsError) {
     guard version.base.number > 0 else { return }
     let saved = version.view.savedProjections
     for slot in all where saved.contains(where: { $0.isNamed(slot.name) }) {
@@ -71,31 +76,15 @@ final class KeptProjections: Sendable {
     }
   }
 
-  /// The states to save. Throws if a projection fails.
-  private func imagesOfAll() throws(AnnalsError) -> [ProjectionImage] {
+  func imagesOfAll() throws(AnnalsError) -> [ProjectionImage] {
     var images: [ProjectionImage] = []
     for slot in all {
       if let image = try slot.image() { images.append(image) }
     }
     return images
   }
-}
 
-extension KeptProjections {
-  /// How the writer saves the projections with its checkpoints.
-  var saving: ProjectionSaving {
-    ProjectionSaving(
-      unsavedChanges: { self.all.map(\.unsavedChanges).max() ?? 0 },
-      imagesToSave: { self.all.compactMap { try? $0.imageIfFree() } },
-      imagesOfAll: { () throws(AnnalsError) in try self.imagesOfAll() },
-      imagesOfWorking: { self.imagesOfWorking() },
-      requireMakeable: { (version, what) throws(AnnalsError) in
-        try self.requireMakeable(in: version, for: what)
-      },
-      noteSaved: { self.noteSaved($0) })
-  }
-
-  private func noteSaved(_ images: [ProjectionImage]) {
+  func noteSaved(_ images: [ProjectionImage]) {
     for slot in all where images.contains(where: { $0.name.hasSameBytes(as: slot.name) }) {
       slot.noteSaved()
     }

@@ -86,8 +86,8 @@ private struct Staging {
   }
 
   mutating func finished() throws -> ByteInput {
-    guard spool != nil else { return ByteInput(pieces: [bytes]) }
+    guard let spool else { return ByteInput(pieces: [bytes]) }
     if !bytes.isEmpty { try flush() }
-    return spool.map { ByteInput($0) } ?? ByteInput(pieces: [bytes])
+    return ByteInput(spool)
   }
 }

@@ -89,9 +89,12 @@ extension Store {
     expecting: Token? = nil,
     _ body: (WriteTransaction) throws -> Result
   ) throws -> Commit<Result> {
-    try commitTransaction(
-      TransactionOrigin(author: author, context: context, group: group, metadata: metadata),
-      Preconditions(basedOn: basedOn, policy: merging, expecting: expecting), body)
+    let origin = try TransactionOrigin(
+      author: author, context: context, group: group, metadata: metadata)
+    let preconditions = Preconditions(basedOn: basedOn, policy: merging, expecting: expecting)
+    return try Commit { value in
+      try writer.commit(origin, if: preconditions) { value = try body($0) }
+    }
   }
 
   /// As `commit`, for a transaction made elsewhere: keeps its timestamp, and is recorded even if
@@ -112,16 +115,6 @@ extension Store {
     _ origin: TransactionOrigin, _ body: (WriteTransaction) throws -> Void
   ) throws -> Token {
     try writer.commit(origin, body).token
-  }
-
-  /// As the other form, if the preconditions hold when the write gets its turn.
-  private func commitTransaction<Result>(
-    _ origin: TransactionOrigin, _ preconditions: Preconditions,
-    _ body: (WriteTransaction) throws -> Result
-  ) throws -> Commit<Result> {
-    try Commit { value in
-      try writer.commit(origin, if: preconditions) { value = try body($0) }
-    }
   }
 
   /// Makes everything written so far survive a power cut. Only needed with `.deferred`.

@@ -104,7 +104,7 @@ public final class Store: Sendable {
       run: location.commitRun.map(CommitRun.init(length:)))
     let projections = KeptProjections(writer, clock: environment.clock)
     self.projections = projections
-    writer.projections.withLock { $0 = projections.saving }
+    writer.projections.withLock { $0 = projections }
     if options.lockMode == .exclusive, !options.isReadOnly {
       try AnnalsError.translating { try writer.write { _ in } }
     }

@@ -15,14 +15,17 @@ package struct StoreFile {
 
   /// Runs `body` on the file at the path, and closes it.
   ///
-  /// Waits a moment for a writer to end, then goes on without the lock.
+  /// Waits a moment for a writer to end, then goes on without the lock; without `locking` takes
+  /// none, so that nobody who writes waits.
   ///
   /// - Throws: `AnnalsError` if no file exists or it cannot be read, and what `body` throws.
-  package static func with<R>(path: String, _ body: (StoreFile) throws -> R) throws -> R {
+  package static func with<R>(
+    path: String, locking: Bool = true, _ body: (StoreFile) throws -> R
+  ) throws -> R {
     do {
       let file = try PosixFileSystem().open(path, for: .reading)
       defer { file.close() }
-      let isLocked = try file.lock(.shared, wait: .until(.now + .seconds(2)))
+      let isLocked = try locking && file.lock(.shared, wait: .until(.now + .seconds(2)))
       return try body(StoreFile(file: file, isLocked: isLocked, size: try file.size()))
     } catch let error as StorageError {
       if error.errno == .noSuchFileOrDirectory {

@@ -63,8 +63,10 @@ public struct TransactionStream: AsyncSequence, Sendable {
     private mutating func openCursor() throws(AnnalsError) {
       let version = stream.store.writer.head.published
       end = version.token
-      cursor = try version.cursor(
-        after: position, where: stream.condition.counting(stream.store.environment.clock))
+      cursor = try History(
+        version: version, after: version.number(after: position), through: version.head.number,
+        condition: stream.condition.counting(stream.store.environment.clock)
+      ).makeCursor()
     }
 
     /// The next transaction of the cursor, if there is one; otherwise `position` is at its end.
@@ -109,17 +111,5 @@ extension Store {
     _ = try condition.counting(clock)
     return TransactionStream(
       store: self, start: try version.token(of: number), condition: condition)
-  }
-}
-
-extension StoreVersion {
-  /// A cursor over the transactions after a position.
-  fileprivate func cursor(
-    after position: Token, where condition: HistoryCondition
-  ) throws(AnnalsError) -> TransactionCursor {
-    try History(
-      version: self, after: number(after: position), through: head.number,
-      condition: condition
-    ).makeCursor()
   }
 }

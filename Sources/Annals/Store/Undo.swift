@@ -32,7 +32,7 @@ extension Store {
     author: String?, context: String? = nil, metadata: [String: Value] = [:],
     merging: MergePolicy? = nil
   ) throws -> Commit<UndoStep> {
-    try commitStep(.undo, author, context, metadata, merging)
+    try writer.write(step(.undo, author, context, metadata, merging))
   }
 
   /// Undoes the author's newest undo, if the author has written nothing else since, by a
@@ -45,7 +45,7 @@ extension Store {
     author: String?, context: String? = nil, metadata: [String: Value] = [:],
     merging: MergePolicy? = nil
   ) throws -> Commit<UndoStep> {
-    try commitStep(.redo, author, context, metadata, merging)
+    try writer.write(step(.redo, author, context, metadata, merging))
   }
 
   /// As `undo`, without blocking the task's thread; the rest is as with the asynchronous `write`.
@@ -54,7 +54,7 @@ extension Store {
     author: String?, context: String? = nil, metadata: [String: Value] = [:],
     merging: MergePolicy? = nil
   ) async throws -> Commit<UndoStep> {
-    try await commitStepOfTask(.undo, author, context, metadata, merging)
+    try await writer.commitOfTask(step(.undo, author, context, metadata, merging))
   }
 
   /// As `redo`, without blocking the task's thread; the rest is as with the asynchronous `write`.
@@ -63,30 +63,17 @@ extension Store {
     author: String?, context: String? = nil, metadata: [String: Value] = [:],
     merging: MergePolicy? = nil
   ) async throws -> Commit<UndoStep> {
-    try await commitStepOfTask(.redo, author, context, metadata, merging)
+    try await writer.commitOfTask(step(.redo, author, context, metadata, merging))
   }
 
-  private func commitStepOfTask(
+  /// What makes a step once the writer has its turn.
+  private func step(
     _ direction: UndoDirection, _ author: String?, _ context: String?, _ metadata: [String: Value],
     _ policy: MergePolicy?
-  ) async throws -> Commit<UndoStep> {
+  ) -> @Sendable (StoreWriter) throws -> Commit<UndoStep> {
     let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
-    return try await writer.commitOfTask { writer in
+    return { writer in
       try Commit { value in
-        let (step, result) = try writer.append(direction, origin, merging: policy)
-        value = step
-        return result
-      }
-    }
-  }
-
-  private func commitStep(
-    _ direction: UndoDirection, _ author: String?, _ context: String?, _ metadata: [String: Value],
-    _ policy: MergePolicy?
-  ) throws -> Commit<UndoStep> {
-    let origin = TransactionOrigin(author: author, context: context, metadata: metadata)
-    return try Commit { value in
-      try writer.write { writer in
         let (step, result) = try writer.append(direction, origin, merging: policy)
         value = step
         return result

@@ -18,17 +18,6 @@ package struct AnnotatedField: Hashable, Sendable {
 
   /// Longer runs of bytes are split into several fields.
   package static let maximumLength = 4096
-
-  package init(
-    offset: UInt64, length: UInt64, depth: Int, name: String, value: String, isZeros: Bool = false
-  ) {
-    self.offset = offset
-    self.length = length
-    self.depth = depth
-    self.name = name
-    self.value = value
-    self.isZeros = isZeros
-  }
 }
 
 /// Reads bytes field by field and emits each with its name and meaning.

@@ -27,6 +27,8 @@ extension ByteAnnotation {
       case "openings": opening(&reader)
       case "large values": largeValueEntry(&reader)
       case "schema changes": schemaEntry(&reader)
+      case "lists of the objects of segments":
+        reader.sizedBytes("length of the list", "objects of a segment")
       default: historyEntry(&reader)
       }
     }

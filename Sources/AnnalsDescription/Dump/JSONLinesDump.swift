@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsInspection
+import AnnalsModel
 
 /// A dump for programs: one JSON object a line for each region, or for each field.
 struct JSONLinesDump: DumpFormat {

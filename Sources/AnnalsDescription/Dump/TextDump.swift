@@ -1,5 +1,6 @@
 import AnnalsFormat
 import AnnalsInspection
+import AnnalsModel
 
 /// A dump for people: a line for each region with its fields below it, or a line for each field.
 struct TextDump: DumpFormat {

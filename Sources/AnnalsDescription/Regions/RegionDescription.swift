@@ -29,12 +29,6 @@ package struct RegionDescription: Sendable {
   /// Whether anything in the region is wrong.
   package var hasProblem = false
 
-  package init(offset: UInt64, length: UInt64, kind: String) {
-    self.offset = offset
-    self.length = length
-    self.kind = kind
-  }
-
   mutating func add(_ name: String, _ value: String) {
     fields.append(Field(name: name, value: value, isNumber: false))
   }

@@ -12,12 +12,8 @@ package enum ValueText {
     _ cell: ValueCell, in arena: UnsafeRawBufferPointer, isEdits: Bool = false,
     vocabulary: Vocabulary
   ) -> String {
-    if cell.tag == .objects, !cell.isLarge {
-      let list = UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange])
-      return isEdits ? edits(list, vocabulary) : references(list, vocabulary)
-    }
-    if cell.tag == .data, !cell.isLarge {
-      return data(UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]))
+    if isEdits, cell.tag == .objects, !cell.isLarge {
+      return edits(UnsafeRawBufferPointer(rebasing: arena[cell.arenaRange]), vocabulary)
     }
     return text(cell.value(in: arena), vocabulary: vocabulary)
   }
@@ -49,16 +45,6 @@ package enum ValueText {
 
   private static func reference(_ reference: ObjectReference, _ vocabulary: Vocabulary) -> String {
     "\(vocabulary.entityText(reference.entity))#\(reference.row)"
-  }
-
-  private static func references(
-    _ list: UnsafeRawBufferPointer, _ vocabulary: Vocabulary
-  ) -> String {
-    let count = list.count / ObjectReference.byteCount
-    let shown = (0..<min(count, maximumReferences)).map {
-      reference(ObjectReference(bytes: list, at: $0 * ObjectReference.byteCount), vocabulary)
-    }
-    return "[" + shown.joined(separator: ", ") + more(count - maximumReferences) + "]"
   }
 
   private static func edits(_ list: UnsafeRawBufferPointer, _ vocabulary: Vocabulary) -> String {

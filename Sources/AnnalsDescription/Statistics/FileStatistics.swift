@@ -34,17 +34,12 @@ package struct FileStatistics: Sendable {
   package var header: FileHeader?
   /// The features announced in frames.
   package var announced = Features.none
-  /// The number of the last whole transaction; the base's if there is none behind it; nil if the
-  /// header is damaged and no transaction was found.
-  package var head: Int64?
   /// The number of whole transactions, and of those that change nothing.
   package var transactions: Int64 = 0
   package var emptyTransactions: Int64 = 0
   package var changesByKind: [ChangeKind: Int64] = [:]
-  package var changesByEntity: [EntityNumber: Int64] = [:]
-  /// The number of transactions by author and by context, most first; nil stands for none.
+  /// The number of transactions by author, most first; nil stands for none.
   package var authors: [(name: String?, transactions: Int64)] = []
-  package var contexts: [(name: String?, transactions: Int64)] = []
   /// The bytes and the number of transactions by author and by month of UTC, an estimate as that by
   /// property; empty unless the collection was to divide the history.
   package var historyByAuthor: [(name: String?, bytes: UInt64, transactions: Int64)] = []
@@ -59,26 +54,12 @@ package struct FileStatistics: Sendable {
   /// theirs).
   package var timestampsBack: Int64 = 0
   package var bytesByUse: [ByteUse: UInt64] = [:]
-  /// The number of frames of each kind.
-  package var frames: [FrameKind: Int64] = [:]
   /// Most bytes first.
   package var shares: [Share] = []
-  /// The schema as of the last transaction.
-  package var schema = Schema()
-  /// The number of live objects by entity, as of the newest checkpoint.
-  package var objectsAtCheckpoint: [EntityNumber: Int64] = [:]
-  /// The transaction whose state the newest checkpoint holds; nil if there is none.
-  package var checkpointNumber: Int64?
-  package var largeValueCount = 0
-
-  package init() {}
 
   /// The features in the header and those announced in frames, as text.
   package var features: [(place: String, text: String)] {
     [("features", header?.features ?? .none), ("announced", announced)].filter { !$0.1.isEmpty }
       .map { ($0.0, "\($0.1)") }
   }
-
-  /// The number of changes of all kinds.
-  package var changes: Int64 { changesByKind.values.reduce(0, +) }
 }

@@ -9,7 +9,6 @@ final class StatisticsCollector: VerificationObserver {
   /// The bytes of authors and months; nil if nobody asked for them.
   var division: HistoryDivision?
   private var authors: [NameNumber: Int64] = [:]
-  private var contexts: [NameNumber: Int64] = [:]
   /// The lengths of chunk and directory frames by offset. Which are dead is known at the end.
   private var checkpointFrames: [UInt64: UInt64] = [:]
   private var lastTimestamp: Timestamp?
@@ -19,13 +18,11 @@ final class StatisticsCollector: VerificationObserver {
   init(fileSize: UInt64, header: FileHeader?) {
     statistics.fileSize = fileSize
     statistics.header = header
-    statistics.head = header?.base
   }
 
   /// Counts a region without transactions and checkpoints.
   func count(_ region: FileRegion, as use: ByteUse) {
     statistics.bytesByUse[use, default: 0] += region.length
-    if let frame = region.frame { statistics.frames[frame.header.kind, default: 0] += 1 }
   }
 
   /// Counts a frame that announces features.
@@ -37,7 +34,6 @@ final class StatisticsCollector: VerificationObserver {
   /// Counts a chunk or a directory.
   func countCheckpointFrame(_ region: FileRegion) {
     checkpointFrames[region.offset] = region.length
-    if let frame = region.frame { statistics.frames[frame.header.kind, default: 0] += 1 }
   }
 
   /// Counts a frame whose transactions are in the batch.
@@ -45,16 +41,8 @@ final class StatisticsCollector: VerificationObserver {
     let isPart = batch.transactions.first.map { $0.part > 0 || $0.isContinued } ?? true
     let isSealed = region.frame?.header.kind == .block && !isPart && batch.transactions.count > 1
     count(region, as: isSealed ? .sealed : .live)
-    for record in batch.transactions {
-      if record.part == 0 { count(record) }
-      if !record.isContinued {
-        statistics.head = max(statistics.head ?? record.number, record.number)
-      }
-    }
-    for change in batch.changes {
-      statistics.changesByKind[change.kind, default: 0] += 1
-      statistics.changesByEntity[change.entity, default: 0] += 1
-    }
+    for record in batch.transactions where record.part == 0 { count(record) }
+    for change in batch.changes { statistics.changesByKind[change.kind, default: 0] += 1 }
     shares.add(batch, length: region.length)
     division?.add(batch, length: region.length)
     countLargeValues(batch)
@@ -69,7 +57,6 @@ final class StatisticsCollector: VerificationObserver {
       statistics.clockJumps += 1
     }
     authors[record.author, default: 0] += 1
-    contexts[record.context, default: 0] += 1
     let time = record.timestamp
     if let lastTimestamp, time < lastTimestamp { statistics.timestampsBack += 1 }
     lastTimestamp = time
@@ -94,7 +81,7 @@ final class StatisticsCollector: VerificationObserver {
 
   func end(
     base: CheckpointDirectory?, newest: CheckpointDirectory?, offsets: Set<UInt64>,
-    vocabulary: Vocabulary, largeValueCount: Int
+    vocabulary: Vocabulary
   ) {
     var used = offsets
     // What both refer to counts once.
@@ -108,17 +95,9 @@ final class StatisticsCollector: VerificationObserver {
     for (offset, length) in checkpointFrames {
       statistics.bytesByUse[used.contains(offset) ? .checkpoints : .dead, default: 0] += length
     }
-    let state = newest ?? base
-    statistics.checkpointNumber = state?.number
     statistics.clockJumps += base?.clockJumps ?? 0
-    for entity in state?.entities ?? [] {
-      statistics.objectsAtCheckpoint[entity.entity] = entity.liveCount
-    }
     statistics.openings = vocabulary.openings.count
-    statistics.schema = vocabulary.schema
-    statistics.largeValueCount = largeValueCount
     statistics.authors = StatisticsCollector.ranked(authors, vocabulary)
-    statistics.contexts = StatisticsCollector.ranked(contexts, vocabulary)
     statistics.shares = shares.ranked(vocabulary)
     if let division {
       statistics.historyByAuthor = division.authors.sorted { $0.value.bytes > $1.value.bytes }

@@ -19,7 +19,7 @@ package struct StatisticsVerification {
   }
 
   /// Verifies the file as `PhysicalVerification.run` does. Throws if the system cannot read. Call
-  /// it once. Memory besides that: a few words for each property, author, context, large value and
+  /// it once. Memory besides that: a few words for each property, author, large value and
   /// checkpoint frame.
   package mutating func run(
     report: @escaping (Finding) -> Void

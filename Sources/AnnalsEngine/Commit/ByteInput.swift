@@ -70,12 +70,10 @@ public struct ByteInput: Sendable {
   /// a file handle.
   public init(contentsOf path: String) {
     open = {
-      do throws(StorageError) {
+      try AnnalsError.translating {
         let file = try PosixFileSystem().open(path, for: .reading)
         let reading = FileReading(file)
         return Opened(length: try file.size()) { try reading.read(into: $0) }
-      } catch {
-        throw AnnalsError(error)
       }
     }
   }
@@ -103,13 +101,9 @@ private final class FileReading {
   deinit { file.close() }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(AnnalsError) -> Int {
-    do throws(StorageError) {
-      let count = try file.read(into: buffer, at: offset)
-      offset += UInt64(count)
-      return count
-    } catch {
-      throw AnnalsError(error)
-    }
+    let count = try AnnalsError.translating { try file.read(into: buffer, at: offset) }
+    offset += UInt64(count)
+    return count
   }
 }
 

@@ -23,9 +23,7 @@ extension ChangeValidation {
   private mutating func checkCount(
     _ relationship: Relationship, _ rules: EntityRules, of object: ObjectReference
   ) throws(AnnalsError) {
-    let value = try AnnalsError.translating {
-      try state.value(object.entity, object.row, relationship.number)
-    }
+    let value = try state.value(of: object, relationship.number)
     let targets = value.targets
     guard !value.isErased, let rule = relationship.countViolation(targets.count) else { return }
     add(rules, object, relationship.number, rule, .objects(targets))
@@ -53,9 +51,7 @@ extension ChangeValidation {
         if reported.contains(object) { continue }
         if isLimited {
           try checkCount(relationship, rules, of: object)
-        } else if try AnnalsError.translating({
-          try state.value(number, row, relationship.number).isNull
-        }) {
+        } else if try state.value(of: object, relationship.number).isNull {
           add(rules, object, relationship.number, .required, .null)
         }
       }
@@ -72,11 +68,8 @@ extension ChangeValidation {
       if old.attribute(numbered: attribute.number)?.isOptional == false { continue }
       var rows = state.rows(of: old.number)
       while let row = try AnnalsError.translating({ try rows.next() }) {
-        let isMissing = try AnnalsError.translating {
-          try state.value(old.number, row, attribute.number).isNull
-        }
-        if isMissing {
-          let object = ObjectReference(entity: old.number, row: row)
+        let object = ObjectReference(entity: old.number, row: row)
+        if try state.value(of: object, attribute.number).isNull {
           add(rules, object, attribute.number, .required, .null)
         }
       }

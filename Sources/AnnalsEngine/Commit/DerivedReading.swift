@@ -37,7 +37,7 @@ struct DerivedReading {
     if let several {
       do throws(StateFault) { return try several.value(of: row) } catch { throw beyond(error, row) }
     }
-    guard try AnnalsError.translating({ try state.contains(node.entity.number, row) }) else {
+    guard try state.holds(ObjectReference(entity: node.entity.number, row: row)) else {
       return nil
     }
     var inputs: [Value] = []
@@ -57,9 +57,8 @@ struct DerivedReading {
 
   /// A property that a function of the object's own reads, as readers see it.
   private func input(_ property: PropertyNumber, _ row: Int64) throws(AnnalsError) -> Value {
-    let value = try AnnalsError.translating {
-      try state.value(node.entity.number, row, property)
-    }
+    let object = ObjectReference(entity: node.entity.number, row: row)
+    let value = try state.value(of: object, property)
     switch value {
     case .null:
       let attribute = node.entity.attribute(numbered: property)

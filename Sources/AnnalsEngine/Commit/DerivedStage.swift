@@ -28,8 +28,17 @@ struct DerivedStage {
     store = draft.reader.store
   }
 
-  /// Computes and writes all that the draft has an effect on.
-  mutating func run(_ draft: inout Draft) throws(AnnalsError) {
+  /// Computes and writes all that the draft has an effect on, and what an erasure has erased,
+  /// whatever the draft changes.
+  mutating func run(_ draft: inout Draft, again erasure: Erasure?) throws(AnnalsError) {
+    for target in erasure?.targets ?? [] {
+      for (place, node) in plan.nodes.enumerated()
+      where node.entity.number == target.object.entity
+        && target.properties.contains(node.attribute.number)
+      {
+        rows[place].insert(target.object.row)
+      }
+    }
     try draft.mergePendingEntries()
     findRedefined(in: draft)
     for object in draft.touched.list { try find(object, in: draft) }
@@ -45,19 +54,6 @@ struct DerivedStage {
         }
       }
     }
-  }
-
-  /// Computes these attributes of objects anew, whatever the draft changes.
-  mutating func run(_ erasure: Erasure, _ draft: inout Draft) throws(AnnalsError) {
-    for target in erasure.targets {
-      for (place, node) in plan.nodes.enumerated()
-      where node.entity.number == target.object.entity
-        && target.properties.contains(node.attribute.number)
-      {
-        rows[place].insert(target.object.row)
-      }
-    }
-    try run(&draft)
   }
 
   // MARK: What to compute
@@ -83,7 +79,7 @@ struct DerivedStage {
     _ object: ObjectReference, in draft: Draft
   ) throws(AnnalsError) {
     guard let readers = plan.readers(of: object.entity) else { return }
-    do throws(StateFault) {
+    try AnnalsError.translating {
       let wasThere = try draft.base.contains(object.entity, object.row)
       let isThere = try draft.reader.state.contains(object.entity, object.row)
       let isSame = wasThere && isThere
@@ -112,8 +108,6 @@ struct DerivedStage {
         if wasThere { try noteTargets(of: place, object, draft.base) }
         if isThere { try noteTargets(of: place, object, draft.reader.state) }
       }
-    } catch {
-      throw AnnalsError(error)
     }
   }
 
@@ -218,20 +212,13 @@ struct DerivedStage {
 }
 
 extension Draft {
-  /// Computes the derived attributes that the draft has an effect on; see `DerivedStage`.
-  mutating func derive(_ derivations: Derivations) throws(AnnalsError) {
+  /// Computes the derived attributes that the draft has an effect on, and those that an erasure has
+  /// erased, of what is left; see `DerivedStage`.
+  mutating func derive(
+    _ derivations: Derivations, again erasure: Erasure? = nil
+  ) throws(AnnalsError) {
     if derivations.isEmpty { return }
     var stage = DerivedStage(derivations, of: self)
-    try stage.run(&self)
-  }
-}
-
-extension Draft {
-  /// Computes the derived attributes that an erasure has erased, of what is left.
-  mutating func derive(
-    again erasure: Erasure, _ derivations: Derivations
-  ) throws(AnnalsError) {
-    var stage = DerivedStage(derivations, of: self)
-    try stage.run(erasure, &self)
+    try stage.run(&self, again: erasure)
   }
 }

@@ -1,6 +1,5 @@
 import AnnalsFormat
 import AnnalsModel
-import AnnalsState
 import AnnalsStorage
 
 // Values that are read from an input while they are written.
@@ -48,10 +47,7 @@ extension Draft {
   func known(
     _ property: PropertyNumber, of object: ObjectReference
   ) throws(AnnalsError) -> [Value] {
-    let (entity, row) = (object.entity, object.row)
-    return try AnnalsError.translating {
-      [try reader.state.value(entity, row, property), try base.value(entity, row, property)]
-    }
+    [try reader.state.value(of: object, property), try base.value(of: object, property)]
   }
 
   /// Writes the pieces, of which the first was read, ahead as a large value.

@@ -207,14 +207,10 @@ extension StateReader {
   ) throws {
     guard let table = state.table(entity) else { return }
     let column = table.column(of: property)
-    var part = table
-    var group = -1
+    var passing = PassingTable(table)
     var rows = state.rows(of: entity)
     while let row = try AnnalsError.translating({ try rows.next() }) {
-      if TableView.group(of: row) != group {
-        group = TableView.group(of: row)
-        part = table.passing(group: group)
-      }
+      let part = passing.part(of: row)
       let stored = try AnnalsError.translating {
         try column.map { try part.value(row, column: $0) } ?? .null
       }

@@ -67,8 +67,8 @@ extension Draft {
     var moves: [ObjectReference: ObjectReference] = [:]
     for object in touched.list {
       let isNew = object.row >= base.nextRow(of: object.entity)
-      let isThere = try exists(object, in: reader.state)
-      let wasThere = try exists(object, in: base)
+      let isThere = try exists(object)
+      let wasThere = try base.holds(object)
       guard isNew || isThere && !wasThere else { continue }
       let made = try result.insert(
         entity: object.entity, row: isNew ? nil : object.row, defaults: [])
@@ -85,12 +85,12 @@ extension Draft {
     _ object: ObjectReference, into result: inout Draft,
     _ moves: [ObjectReference: ObjectReference]
   ) throws(AnnalsError) {
-    guard try exists(object, in: reader.state) else {
-      if try exists(object, in: base) { try result.delete(object) }
+    guard try exists(object) else {
+      if try base.holds(object) { try result.delete(object) }
       return
     }
     let target = moves[object] ?? object
-    let isKept = try exists(object, in: base)
+    let isKept = try base.holds(object)
     guard let entity = result.schema.entity(numbered: object.entity) else { return }
     try requireNothingLost(of: object, isKept: isKept, in: entity)
     for property in entity.readableProperties {
@@ -142,18 +142,11 @@ extension Draft {
     case .large(let large) where HeldLargeValues.holds(large) && !(largeValues is HeldLargeValues):
       return .large(
         try largeValues.add(try self.largeValues.bytes(of: large), tag: large.tag))
-    case .objects:
-      guard case .objects(let moved) = value.moved(moves) else { return value }
-      let relationship = entity.relationships.first { $0.number == property }
-      return .objects(relationship?.canonical(moved) ?? moved)
-    default: return value.moved(moves)
+    default:
+      return value.moved(as: entity.relationships.first { $0.number == property }) {
+        moves[$0] ?? $0
+      }
     }
-  }
-
-  private func exists(
-    _ object: ObjectReference, in state: State
-  ) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { try state.contains(object.entity, object.row) }
   }
 }
 
@@ -224,7 +217,7 @@ extension StoreWriter {
   package func propose(
     _ given: Draft, if preconditions: Preconditions
   ) throws -> ProposedTransaction? {
-    do {
+    try AnnalsError.translatingFaults {
       var preconditions = preconditions
       var (draft, moves) = try move(given, if: &preconditions, nil)
       var proposed: ProposedTransaction?
@@ -235,9 +228,6 @@ extension StoreWriter {
       }
       proposed?.moves = moves
       return proposed
-    } catch {
-      if error is LogError || error is StateFault { throw AnnalsError.translated(error) }
-      throw error
     }
   }
 }
@@ -272,17 +262,6 @@ extension AnnalsError {
     if violations.isEmpty || moves.isEmpty { return self }
     let given = Dictionary(uniqueKeysWithValues: moves.map { ($0.value, $0.key) })
     return .invalidChange(violations.map { $0.moved(given) })
-  }
-}
-
-extension Value {
-  /// The value with references to the objects' new ids.
-  func moved(_ moves: [ObjectReference: ObjectReference]) -> Value {
-    switch self {
-    case .object(let reference): .object(moves[reference] ?? reference)
-    case .objects(let list): .objects(list.map { moves[$0] ?? $0 })
-    default: self
-    }
   }
 }
 

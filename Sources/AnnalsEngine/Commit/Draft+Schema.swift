@@ -105,10 +105,8 @@ extension Draft {
   private mutating func fill(_ backfill: SchemaChange.Backfill) throws(AnnalsError) {
     var rows = reader.state.rows(of: backfill.entity)
     while let row = try AnnalsError.translating({ try rows.next() }) {
-      let value = try AnnalsError.translating {
-        try reader.state.value(backfill.entity, row, backfill.property)
-      }
-      guard value.isNull else { continue }
+      let object = ObjectReference(entity: backfill.entity, row: row)
+      guard try reader.state.value(of: object, backfill.property).isNull else { continue }
       try store(backfill.value, in: backfill.property, row: row, of: backfill.entity)
       touch(backfill.entity, row)
     }

@@ -191,26 +191,10 @@ extension GraphMerge {
   }
 }
 
-extension State {
-  fileprivate func holds(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { try contains(object.entity, object.row) }
-  }
-
-  /// The value of a property; nil if the object does not exist, or there is no property.
-  fileprivate func valueIfThere(
-    _ object: ObjectReference, _ property: PropertyNumber?
-  ) throws(AnnalsError) -> Value? {
-    try AnnalsError.translating {
-      guard let property, try contains(object.entity, object.row) else { return nil }
-      return try value(object.entity, object.row, property)
-    }
-  }
-}
-
 extension Draft {
   /// Whether an object exists in the working state.
   func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { try reader.state.contains(object.entity, object.row) }
+    try reader.state.holds(object)
   }
 
   /// Inserts objects that are gone under their own ids, with the values that they have in another

@@ -193,17 +193,11 @@ private struct PlannedMigrations {
 
   /// The changes of a batch, with names by the schema that the migration leaves.
   private func page(of shown: ChangeBatch, _ schema: Schema) -> [Change] {
-    var batch = shown
-    var record = TransactionRecord(number: number, timestamp: version.head.timestamp)
-    record.changeCount = UInt32(batch.changes.count)
-    batch.transactions = [record]
-    let known = version.glossary()
-    let glossary = Glossary(
-      store: version.store, names: known.nameTable, openings: known.openings,
-      schemas: SchemaVersions(schemas, newest: schema), largeValues: largeValues,
-      records: records)
-    let page = TransactionPage(batch: batch, glossary: glossary)
-    return batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
+    let glossary = version.glossary(
+      SchemaVersions(schemas, newest: schema), reading: largeValues, as: records)
+    return TransactionPage(
+      of: shown, numbered: number, dated: version.head.timestamp, glossary
+    ).changes
   }
 }
 

@@ -81,10 +81,8 @@ extension State {
   /// The length of an object's insert or delete in row form.
   fileprivate func changeLength(of object: ObjectReference) throws(StateFault) -> Int {
     var batch = ChangeBatch()
-    guard
-      try State.appendNetChange(
-        object.entity, object.row, from: State(schema: schema), to: self, into: &batch)
-    else { return 0 }
+    var changes = NetChanges(from: State(schema: schema), to: self)
+    guard try changes.append(object, to: &batch) else { return 0 }
     return batch.rowLength(ofChange: 0)
   }
 }

@@ -38,10 +38,9 @@ package struct Preconditions {
     of object: ObjectID, in draft: Draft, on version: StoreVersion
   ) throws(AnnalsError) -> AnnalsError? {
     guard let basedOn, policy == nil, basedOn.number < version.head.number else { return nil }
-    let wasThere = try AnnalsError.translating {
-      try draft.base.contains(object.entity, object.row)
+    guard try !draft.base.holds(ObjectReference(object)), object.store == version.store else {
+      return nil
     }
-    guard !wasThere, object.store == version.store else { return nil }
     let first = try version.number(after: basedOn)
     let deletion = try version.lastChange(of: object, after: first) { $0.kind == .delete }
     return deletion.map {

@@ -32,9 +32,7 @@ extension Draft {
   ) throws(AnnalsError) -> [StoredValue] {
     var result: [StoredValue] = []
     for property in state.schema.entity(numbered: object.entity)?.readableProperties ?? [] {
-      let value = try AnnalsError.translating {
-        try state.value(object.entity, object.row, property.number)
-      }
+      let value = try state.value(of: object, property.number)
       if !value.isNull { result.append(StoredValue(property: property.number, value: value)) }
     }
     return result
@@ -73,9 +71,7 @@ extension Draft {
         ruleEffects.append(RuleEffect(effect: effect, before: values, after: .null))
         continue
       }
-      let old = try AnnalsError.translating {
-        try before.value(object.entity, object.row, property)
-      }
+      let old = try before.value(of: object, property)
       // A second effect on one reference finds it cleared already.
       let after = try exists(object) ? value(object, property) : .null
       ruleEffects.append(

@@ -80,7 +80,7 @@ extension StoreWriter {
   /// applied them; or the checkpoint lacks an index of many entries, which would be built at each
   /// opening.
   private var hasMuchToSave: Bool {
-    let unsaved = projections.withLock { $0 }?.unsavedChanges() ?? 0
+    let unsaved = projections.withLock { $0 }?.unsavedChanges ?? 0
     let least = StoreWriter.changesWorthACheckpoint
     return max(Int(log.changesSinceCheckpoint), unsaved) > least
       || newest.state.unsavedIndexEntries > least

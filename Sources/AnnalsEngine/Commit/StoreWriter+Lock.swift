@@ -22,53 +22,6 @@ extension StoreWriter {
     writingThread.store(thread)
   }
 
-  /// As `enter`, for whoever has a commit that waits for its sync, with `joined` as it left it. Does
-  /// not wait for that sync: returns false if it must come first.
-  func enter(after membership: GroupCommit.Membership?) throws(AnnalsError) -> Bool {
-    guard let membership else {
-      try enter()
-      return true
-    }
-    let thread = try requireOutside()
-    lock.lock()
-    guard admitsMembers else {
-      lock.unlock()
-      return false
-    }
-    writingThread.store(thread)
-    joined = membership
-    return true
-  }
-
-  /// As `enter` and `lockAndCatchUp`, if nobody must be waited for, and no other process has
-  /// written since; else returns false.
-  func enterIfFree() throws -> Bool {
-    let thread = try requireOutside()
-    guard lock.tryLock() else { return false }
-    guard isFree else {
-      lock.unlock()
-      return false
-    }
-    writingThread.store(thread)
-    do {
-      try lockAndCatchUp(LockWait.none)
-      return true
-    } catch let error as AnnalsError {
-      leave()
-      if error.code == .busy { return false }
-      throw error
-    }
-  }
-
-  /// Whether the holder of `lock` need not wait for others, nor read what they wrote.
-  private var isFree: Bool {
-    guard waitingAlone.load(ordering: .relaxed) == 0, yieldsUntil == nil, group.isIdle else {
-      return false
-    }
-    if isFileLocked { return admitsMembers && !isStale }
-    return !isStale && (try? log.standing()) == .current
-  }
-
   /// Returns the number of the thread; throws `.nestedWrite` inside the closure of a write, which
   /// the thread would wait for, and `.forked` before it waits for threads that a fork does not
   /// have.
@@ -97,7 +50,7 @@ extension StoreWriter {
 
   /// Whether writers can still join the open group; for its leader. The file lock is not taken
   /// while a group exists, so the answer does not change meanwhile.
-  private var admitsMembers: Bool {
+  var admitsMembers: Bool {
     waitingAlone.load(ordering: .relaxed) == 0 && (options.lockMode == .exclusive || !isTurnOver)
   }
 

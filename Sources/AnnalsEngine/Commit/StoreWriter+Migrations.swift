@@ -96,8 +96,6 @@ extension StoreWriter {
       var origin = TransactionOrigin(context: "migration")
       try origin.note(migrations: [step.name])
       _ = try append(origin) {
-        $0.content.progress?.migration = step.name
-        try $0.content.progress?.tell(.migrating, of: nil)
         try $0.make(step, isLast: isLast, schema, edits)
       }
     } catch {
@@ -113,6 +111,8 @@ extension WriteTransaction {
   func make(
     _ step: MigrationStep, isLast: Bool, _ schema: Schema, _ edits: [SchemaEdit]
   ) throws {
+    content.progress?.migration = step.name
+    try content.progress?.tell(.migrating, of: nil)
     declared = schema
     try draft.begin(schema, edits)
     try step.body(self)

@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
-import AnnalsState
 import Synchronization
 
 /// A transaction that has passed the stages of a commit on one state, and is not appended: whether
@@ -74,16 +73,13 @@ extension StoreWriter {
     _ origin: TransactionOrigin, if preconditions: Preconditions = .none,
     _ body: (WriteTransaction) throws -> Void
   ) throws -> ProposedTransaction? {
-    do {
+    try AnnalsError.translatingFaults {
       let version = newest
       let held = HeldLargeValues(stored: LogLargeValues(version.view))
       let transaction = WriteTransaction(
         try makeDraft(origin, for: preconditions, held, isAppended: false))
       try transaction.run(body, if: preconditions, on: version)
       return try propose(&transaction.content, if: preconditions, held, on: version)
-    } catch {
-      if error is LogError || error is StateFault { throw AnnalsError.translated(error) }
-      throw error
     }
   }
 
@@ -91,9 +87,9 @@ extension StoreWriter {
   /// record.
   func propose(
     _ draft: inout Draft, if preconditions: Preconditions, _ held: any LargeValueSource,
-    on version: StoreVersion
+    on version: StoreVersion, merges: Bool = false
   ) throws -> ProposedTransaction? {
-    var changes = try pass(&draft, if: preconditions, nil)
+    var changes = try pass(&draft, if: preconditions, nil, on: version, merges: merges)
     guard changes.hasContent else { return nil }
     var (envelope, parts) = changes.takeRecords()
     envelope.opening = envelope.opening ?? log.ownOpening

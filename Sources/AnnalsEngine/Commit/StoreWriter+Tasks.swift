@@ -2,7 +2,7 @@ import AnnalsLog
 import AnnalsStorage
 import Synchronization
 
-// Writes of tasks (`TaskWrites`): what the writer does at once on a task's own thread.
+// Writes of tasks (`TaskWrites`): on their own threads, and in batches.
 
 /// What came of a write that waits for nobody.
 enum FreeWrite {
@@ -60,5 +60,52 @@ extension StoreWriter {
     if let joined, isLong, case .success = result { return .appended(joined) }
     try end(result, joined)
     return .acknowledged
+  }
+
+  /// As `enter`, for whoever has a commit that waits for its sync, with `joined` as it left it.
+  /// Does not wait for that sync: returns false if it must come first.
+  func enter(after membership: GroupCommit.Membership?) throws(AnnalsError) -> Bool {
+    guard let membership else {
+      try enter()
+      return true
+    }
+    let thread = try requireOutside()
+    lock.lock()
+    guard admitsMembers else {
+      lock.unlock()
+      return false
+    }
+    writingThread.store(thread)
+    joined = membership
+    return true
+  }
+
+  /// As `enter` and `lockAndCatchUp`, if nobody must be waited for, and no other process has
+  /// written since; else returns false.
+  private func enterIfFree() throws -> Bool {
+    let thread = try requireOutside()
+    guard lock.tryLock() else { return false }
+    guard isFree else {
+      lock.unlock()
+      return false
+    }
+    writingThread.store(thread)
+    do {
+      try lockAndCatchUp(LockWait.none)
+      return true
+    } catch {
+      leave()
+      if (error as? AnnalsError)?.code == .busy { return false }
+      throw error
+    }
+  }
+
+  /// Whether the holder of `lock` need not wait for others, nor read what they wrote.
+  private var isFree: Bool {
+    guard waitingAlone.load(ordering: .relaxed) == 0, yieldsUntil == nil, group.isIdle else {
+      return false
+    }
+    if isFileLocked { return admitsMembers && !isStale }
+    return !isStale && (try? log.standing()) == .current
   }
 }

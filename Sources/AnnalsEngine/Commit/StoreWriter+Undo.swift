@@ -13,37 +13,32 @@ extension StoreWriter {
   package func append(
     _ direction: UndoDirection, _ origin: TransactionOrigin, merging policy: MergePolicy?
   ) throws -> (step: UndoStep, result: CommitResult) {
-    let version = newest
-    let (step, origin) = try next(direction, origin, in: version)
-    let result = try append(origin) { transaction in
-      try undo(step, in: version, merging: policy, &transaction.content)
-    }
-    return (step, result)
+    try step(direction, origin, merging: policy) { try append($0, $1) }
   }
 
   /// Proposes what `append` would append. Throws as that does.
   package func propose(
     _ direction: UndoDirection, _ origin: TransactionOrigin, merging policy: MergePolicy?
   ) throws -> (step: UndoStep, proposed: ProposedTransaction?) {
-    let version = newest
-    let (step, origin) = try next(direction, origin, in: version)
-    let proposed = try propose(origin) { transaction in
-      try undo(step, in: version, merging: policy, &transaction.content)
-    }
-    return (step, proposed)
+    try step(direction, origin, merging: policy) { try propose($0, $1) }
   }
 
-  /// The author's next step, behind drafts that wait, and the origin of the transaction that undoes
-  /// or redoes it.
-  func next(
-    _ direction: UndoDirection, _ origin: TransactionOrigin, in version: StoreVersion,
-    with drafts: [UndoDraft] = []
-  ) throws -> (UndoStep, TransactionOrigin) {
+  /// Calls `record` with the origin of the transaction that undoes or redoes the author's next
+  /// step, behind drafts that wait, and with what fills it.
+  func step<Result>(
+    _ direction: UndoDirection, _ origin: TransactionOrigin, merging policy: MergePolicy?,
+    with drafts: [UndoDraft] = [],
+    by record: (TransactionOrigin, (WriteTransaction) throws -> Void) throws -> Result
+  ) throws -> (UndoStep, Result) {
+    let version = newest
     let step = try version.nextStep(direction, of: origin.author, with: drafts)
     var origin = origin
     origin.isAlwaysRecorded = true
     try origin.note(direction.record(of: step))
-    return (step, origin)
+    return (
+      step,
+      try record(origin) { try undo(step, in: version, merging: policy, &$0.content) }
+    )
   }
 
   /// What `append` would do now, without doing it. Throws what it would; the rules of the schema

@@ -90,7 +90,7 @@ package final class StoreWriter: @unchecked Sendable {
   /// The threads that run the code of projections.
   package let barred = BarredThreads()
   /// The projections whose states checkpoints save; nil until the store has them.
-  package let projections = Locked<ProjectionSaving?>(nil)
+  package let projections = Locked<(any ProjectionSaving)?>(nil)
   /// The newest state, and what of it readers see.
   package let head: StoreHead
 

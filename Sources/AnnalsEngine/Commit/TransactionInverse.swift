@@ -111,6 +111,11 @@ package struct TransactionInverse {
     let own = Set(draft.touched.list)
     for object in Set(try draft.apply(rules).map(\.object)) {
       let isGone = try !draft.exists(object)
+      if isGone, try !draft.base.holds(object) {
+        // It would be revived, and go again.
+        plan.revivals -= 1
+        continue
+      }
       if isGone { plan.deletions += 1 }
       if own.contains(object) != isGone { continue }
       plan.updates += isGone ? -1 : 1

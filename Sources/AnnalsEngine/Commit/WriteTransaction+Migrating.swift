@@ -116,17 +116,12 @@ extension WriteTransaction {
       try replaced.forEachValue { object, old in
         try progress.add()
         let new = old.isErased ? old : try newValue(object, old) ?? .null
-        guard try exists(object) else { return }
+        guard try draft.exists(object) else { return }
         try draft.put(converted: new, of: object, replaced)
       }
     } catch {
       content = given
       throw error
     }
-  }
-
-  private func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    let reader = reader
-    return try AnnalsError.translating { try reader.state.contains(object.entity, object.row) }
   }
 }

@@ -1,7 +1,6 @@
 import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
-import AnnalsState
 
 // Transactions that are proposed one on the other.
 
@@ -26,7 +25,7 @@ extension StoreWriter {
     _ origin: TransactionOrigin, on pending: PendingState,
     _ body: (WriteTransaction) throws -> Void
   ) throws -> ChainedProposal {
-    do {
+    try AnnalsError.translatingFaults {
       let version = pending.version
       let held = HeldLargeValues(stored: LogLargeValues(version.view))
       var draft = version.makeDraft(origin, held)
@@ -43,9 +42,6 @@ extension StoreWriter {
       let isLast = changesSchema || !held.isEmpty
       return .transaction(
         proposed, after: isLast ? nil : pending.successor(transaction.content, proposed.envelope))
-    } catch {
-      if error is LogError || error is StateFault { throw AnnalsError.translated(error) }
-      throw error
     }
   }
 }

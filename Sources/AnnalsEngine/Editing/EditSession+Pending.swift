@@ -25,15 +25,10 @@ extension EditSession {
 
   /// The net changes, as history would have them, in the order of the first edit of each object.
   package func changes() throws(AnnalsError) -> [Change] {
-    let draft = draft
-    var batch = try draft.netChanges()
-    var record = TransactionRecord(
-      number: version.head.number, timestamp: Timestamp(microseconds: 0))
-    record.changeCount = UInt32(batch.changes.count)
-    batch.transactions = [record]
-    let page = TransactionPage(
-      batch: batch, glossary: version.glossary(reading: largeValues))
-    return batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
+    TransactionPage(
+      of: try draft.netChanges(), numbered: version.head.number,
+      version.glossary(reading: largeValues)
+    ).changes
   }
 
   /// Reads what is pending, by its indexes, too. Later edits copy what it holds.

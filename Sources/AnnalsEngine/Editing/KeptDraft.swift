@@ -55,7 +55,7 @@ extension StoreWriter {
     _ origin: TransactionOrigin, if preconditions: Preconditions = .none,
     on pending: PendingState, _ body: (WriteTransaction) throws -> Void
   ) throws -> WaitingDraft? {
-    do {
+    try AnnalsError.translatingFaults {
       let version = pending.version
       try preconditions.check(before: version)
       let transaction = WriteTransaction(try makeDraft(origin, if: preconditions, on: pending))
@@ -82,9 +82,6 @@ extension StoreWriter {
       return WaitingDraft(
         changes: proposal(try own.netChanges()), objects: proposal(objects),
         after: pending.successor(after))
-    } catch {
-      if error is LogError || error is StateFault { throw AnnalsError.translated(error) }
-      throw error
     }
   }
 
@@ -118,7 +115,7 @@ extension StoreWriter {
     func add(_ object: ObjectReference) throws {
       guard seen.insert(object).inserted else { return }
       for state in [own.base, version.state] where try state.contains(object.entity, object.row) {
-        batch.append(.delete, of: object, before: try Draft.stored(of: object, in: state))
+        batch.append(.delete, of: object, before: try Draft.values(of: object, in: state))
         found.append((object, state))
         return
       }
@@ -156,7 +153,7 @@ extension StoreWriter {
     _ kept: KeptDraft, _ origin: TransactionOrigin, merging policy: MergePolicy?,
     on pending: PendingState, after moves: ObjectMoves, keepsRows: Bool
   ) throws -> RebasedDraft {
-    do {
+    try AnnalsError.translatingFaults {
       let version = pending.version
       try pending.requireStep(of: origin)
       let number = min(max(kept.base, version.view.base), version.head.number)
@@ -164,16 +161,8 @@ extension StoreWriter {
       var draft = try replay.draft(origin, number, CommitRules(version.state.schema))
       let preconditions = Preconditions(
         basedOn: Token(store: version.store, number: number, opening: 0), policy: policy)
-      var stage = try pass(&draft, if: preconditions, nil, on: version, merges: true)
-      var proposed: ProposedTransaction?
-      if stage.hasContent {
-        var (envelope, parts) = stage.takeRecords()
-        envelope.opening = envelope.opening ?? log.ownOpening
-        proposed = ProposedTransaction(
-          base: version.token, envelope: envelope, parts: parts,
-          largeValues: pending.largeValues, schema: version.state.schema,
-          conflicts: draft.conflicts, mergedObjects: draft.mergedObjects)
-      }
+      let proposed = try propose(
+        &draft, if: preconditions, pending.largeValues, on: version, merges: true)
       var places: [ObjectReference: ObjectReference] = [:]
       for (given, made) in replay.inserted {
         let place = draft.mergedObjects[made] ?? made
@@ -182,9 +171,6 @@ extension StoreWriter {
       return RebasedDraft(
         proposed: proposed, after: pending.successor(draft), moves: places,
         conflicts: draft.conflicts)
-    } catch {
-      if error is LogError || error is StateFault { throw AnnalsError.translated(error) }
-      throw error
     }
   }
 }
@@ -194,20 +180,5 @@ extension PendingState {
     PendingState(
       version.successor(state: draft.reader.state, view: version.view), largeValues,
       drafts + [UndoDraft(author: draft.origin.author, undo: draft.origin.undo)])
-  }
-}
-
-extension Draft {
-  /// The values of an object in a state that are not null, by rising number.
-  fileprivate static func stored(
-    of object: ObjectReference, in state: State
-  ) throws -> [StoredValue] {
-    var values: [StoredValue] = []
-    let properties = state.schema.entity(numbered: object.entity)?.readableProperties ?? []
-    for number in properties.map(\.number).sorted() {
-      let value = try state.value(object.entity, object.row, number)
-      if !value.isNull { values.append(StoredValue(property: number, value: value)) }
-    }
-    return values
   }
 }

@@ -115,7 +115,7 @@ struct KeptDraftReplay {
     var base = pending.version.state
     for batch in kept.objects {
       for change in batch.changes {
-        guard let object = place(of: change.object),
+        guard let object = try place(of: change.object),
           let entity = schema.entity(numbered: change.entity), !entity.isRemoved
         else { continue }
         known.insert(object)
@@ -141,9 +141,14 @@ struct KeptDraftReplay {
       let stored = try base.value(object.entity, object.row, property.number)
       // The same large value, by what describes it: that of the store can be read.
       if given == stored { continue }
-      let value = moved(given, property.number, in: entity) { place(of: $0) ?? $0 }
-      // A value that the property does not take any more is no value to compare with.
-      try? base.set(object.entity, object.row, property.number, to: value)
+      let relationship = entity.relationships.first { $0.number == property.number }
+      let value = try given.moved(as: relationship) { try place(of: $0) ?? $0 }
+      do throws(StateFault) {
+        try base.set(object.entity, object.row, property.number, to: value)
+      } catch {
+        // A value that the property does not take any more is no value to compare with.
+        guard case .invalid = error else { throw error }
+      }
     }
   }
 
@@ -164,17 +169,19 @@ struct KeptDraftReplay {
       }
       let given = try value(after: property, of: change.object, in: batch)
       var lost: ObjectReference?
-      let value = moved(given, property.property, in: entity) { target in
-        guard let place = inserted[target] ?? place(of: target) else {
+      let relationship = entity.relationships.first { $0.number == property.property }
+      let value = try given.moved(as: relationship) { target in
+        guard let place = try inserted[target] ?? place(of: target) else {
           lost = target
           return target
         }
         return place
       }
       if let lost { throw missing(lost, schema.entity(numbered: lost.entity) ?? entity) }
-      do throws(AnnalsError) {
-        try draft.put(value, in: property.property, row: object.row, of: object.entity)
+      do throws(StateFault) {
+        try draft.reader.state.set(object.entity, object.row, property.property, to: value)
       } catch {
+        guard case .invalid = error else { throw error }
         throw AnnalsError.conflict(
           "\(entity.name).\(entity.propertyName(property.property) ?? "") does not take the "
             + "draft's value any more", [])
@@ -208,20 +215,18 @@ struct KeptDraftReplay {
   // MARK: Objects
 
   /// Where an object is that the draft did not insert; nil if it is gone with an earlier draft.
-  private func place(of object: ObjectReference) -> ObjectReference? {
+  private func place(of object: ObjectReference) throws(AnnalsError) -> ObjectReference? {
     if moves.gone.contains(object) { return nil }
     if let place = moves.places[object] { return place }
     guard PendingState.isPending(object) else { return object }
-    let isThere = try? pending.version.state.contains(object.entity, object.row)
-    return isThere == true ? object : nil
+    return try pending.version.state.holds(object) ? object : nil
   }
 
   private func present(
     _ object: ObjectReference, _ entity: Entity
   ) throws(AnnalsError) -> ObjectReference {
-    guard let place = inserted[object] ?? place(of: object) else {
-      throw missing(object, entity)
-    }
+    if let place = inserted[object] { return place }
+    guard let place = try place(of: object) else { throw missing(object, entity) }
     return place
   }
 
@@ -236,21 +241,6 @@ struct KeptDraftReplay {
         ? "\(entity.name)#\(object.row) is an object of an earlier draft that waits, which is in "
           + "conflict or was discarded"
         : "\(entity.name)#\(object.row) is gone", [])
-  }
-
-  /// A value with the present ids of what it refers to.
-  private func moved(
-    _ value: Value, _ property: PropertyNumber, in entity: Entity,
-    _ place: (ObjectReference) -> ObjectReference
-  ) -> Value {
-    switch value {
-    case .object(let reference): return .object(place(reference))
-    case .objects(let list):
-      let relationship = entity.relationships.first { $0.number == property }
-      let moved = list.map(place)
-      return .objects(relationship?.canonical(moved) ?? moved)
-    default: return value
-    }
   }
 }
 

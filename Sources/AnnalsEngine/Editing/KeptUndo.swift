@@ -12,12 +12,9 @@ extension StoreWriter {
     _ direction: UndoDirection, _ origin: TransactionOrigin, merging policy: MergePolicy?,
     on pending: PendingState
   ) throws -> (step: UndoStep, draft: WaitingDraft?) {
-    let version = newest
-    let (step, origin) = try next(direction, origin, in: version, with: pending.drafts)
-    let draft = try keep(origin, on: pending) { transaction in
-      try undo(step, in: version, merging: policy, &transaction.content)
+    try step(direction, origin, merging: policy, with: pending.drafts) {
+      try keep($0, on: pending, $1)
     }
-    return (step, draft)
   }
 }
 

@@ -71,12 +71,10 @@ package struct PendingState: Sendable {
   /// Changes of a draft as history would have them.
   package func changes(in parts: [ChangeBatch], dated date: Timestamp) -> [Change] {
     parts.flatMap { part in
-      var batch = part
-      var record = TransactionRecord(number: version.head.number, timestamp: date)
-      record.changeCount = UInt32(batch.changes.count)
-      batch.transactions = [record]
-      let page = TransactionPage(batch: batch, glossary: version.glossary(reading: largeValues))
-      return batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
+      TransactionPage(
+        of: part, numbered: version.head.number, dated: date,
+        version.glossary(reading: largeValues)
+      ).changes
     }
   }
 }

@@ -215,6 +215,16 @@ extension AnnalsError {
       throw translated(error)
     }
   }
+
+  /// As `translating`, but errors of the caller's code stay as they are.
+  static func translatingFaults<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch {
+      if error is LogError || error is StateFault { throw translated(error) }
+      throw error
+    }
+  }
 }
 
 extension AnnalsError {

@@ -30,6 +30,11 @@ public struct AnnalsError: Error, Sendable {
     self.underlying = underlying
   }
 
+  private init(_ code: Code, _ message: String, _ details: Details) {
+    self.init(code, message)
+    self.details = details
+  }
+
   /// Properties that only some codes have.
   private indirect enum Details: Sendable {
     case schema([SchemaConflict])
@@ -102,20 +107,18 @@ extension AnnalsError {
     _ name: String, _ doing: String, _ error: any Error
   ) -> AnnalsError {
     if let error = error as? AnnalsError { return error }
-    var result = AnnalsError(
+    return AnnalsError(
       .projectionFailed,
       "the projection \"\(name)\" failed \(doing): \(error). The store is as it was; "
-        + "fix the projection and read it again")
-    result.details = .thrown(error)
-    return result
+        + "fix the projection and read it again",
+      .thrown(error))
   }
 
   /// The error of a change of the schema that the program's progress function has stopped.
   static func stopped(_ error: any Error) -> AnnalsError {
-    var result = AnnalsError(
-      .cancelled, "the change of the schema was stopped: \(error). Nothing of it was recorded")
-    result.details = .thrown(error)
-    return result
+    AnnalsError(
+      .cancelled, "the change of the schema was stopped: \(error). Nothing of it was recorded",
+      .thrown(error))
   }
 
   /// The error for a migration that could not be made. What is wrong with the disk, the lock or the
@@ -128,12 +131,11 @@ extension AnnalsError {
       result.message = text
       return result
     }
-    var result = AnnalsError(
+    return AnnalsError(
       .migrationFailed,
       text + (text.hasSuffix("?") ? "" : ".")
-        + " Nothing of it was recorded; correct it, and open the store again")
-    result.details = .thrown(error)
-    return result
+        + " Nothing of it was recorded; correct it, and open the store again",
+      .thrown(error))
   }
 
   /// Whether it says that a change was wrong, or could not be made of what the store has, rather
@@ -156,23 +158,21 @@ extension AnnalsError {
   /// The error for a prune that must wait for consumers: their names, and one line of detail for
   /// each.
   package static func blocked(_ names: [String], _ lines: [String], floor: Int64) -> AnnalsError {
-    var error = AnnalsError(
+    AnnalsError(
       .blocked,
       "transactions before \(floor) cannot be dropped yet, for consumers have not seen them; "
-        + "nothing was changed. Let them read on, remove them, or force it:" + list(lines))
-    error.details = .blockers(names)
-    return error
+        + "nothing was changed. Let them read on, remove them, or force it:" + list(lines),
+      .blockers(names))
   }
 }
 
 extension AnnalsError {
   /// The error for an impossible schema.
   package static func invalidSchema(_ conflicts: [SchemaConflict]) -> AnnalsError {
-    var error = AnnalsError(
+    AnnalsError(
       .invalidSchema,
-      "the schema cannot be used; nothing was changed:" + list(conflicts.map(\.description)))
-    error.details = .schema(conflicts)
-    return error
+      "the schema cannot be used; nothing was changed:" + list(conflicts.map(\.description)),
+      .schema(conflicts))
   }
 
   /// The error for an impossible schema.
@@ -182,12 +182,11 @@ extension AnnalsError {
 
   /// The error for changes that break rules.
   package static func invalidChange(_ violations: [ValidationViolation]) -> AnnalsError {
-    var error = AnnalsError(
+    AnnalsError(
       .invalidChange,
       "the changes break rules of the schema; nothing was recorded:"
-        + list(violations.map(\.description)))
-    error.details = .violations(violations)
-    return error
+        + list(violations.map(\.description)),
+      .violations(violations))
   }
 
   /// The error for a position before the base; `oldest` is the base's timestamp.
@@ -206,20 +205,17 @@ extension AnnalsError {
     } else if let moment = gap.requestedMoment {
       text = "there is no history as of \(moment) \(text)"
     }
-    var error = AnnalsError(.pruned, text)
-    error.details = .gap(gap)
-    return error
+    return AnnalsError(.pruned, text, .gap(gap))
   }
 
   /// The error for a transaction that damage destroyed.
   package static func lost(_ number: Int64, _ lost: LostTransactions) -> AnnalsError {
-    var error = AnnalsError(
+    AnnalsError(
       .lost,
       "transaction \(number) is lost: \(lost) \(lost.first == lost.last ? "was" : "were") "
         + "destroyed by damage (the store was salvaged \(lost.salvaged.dayText)). Readable states "
-        + "nearest: \(lost.first - 1) and \(lost.last + 1)")
-    error.details = .lost(lost)
-    return error
+        + "nearest: \(lost.first - 1) and \(lost.last + 1)",
+      .lost(lost))
   }
 
   /// The error for a token of another store.
@@ -233,13 +229,12 @@ extension AnnalsError {
   /// The error for a token whose transaction number another opening has used.
   package static func lostBranch(token: Token, lastShared: Token?) -> AnnalsError {
     let shared = lastShared.map { "The last transaction in common is \($0.number)" }
-    var error = AnnalsError(
+    return AnnalsError(
       .lostBranch,
       "transaction \(token.number) is not the one that the token knew: its history was lost in a "
         + "power failure, or the file was restored from a copy. "
-        + (shared ?? "Start from the beginning"))
-    error.details = .lastShared(lastShared)
-    return error
+        + (shared ?? "Start from the beginning"),
+      .lastShared(lastShared))
   }
 
   /// The error for a position after the head.
@@ -254,9 +249,7 @@ extension AnnalsError {
     _ message: String, _ conflicts: [PropertyConflict] = []
   ) -> AnnalsError {
     let text = conflicts.isEmpty ? message : message + ":" + list(conflicts.map(\.description))
-    var error = AnnalsError(.conflict, text)
-    error.details = .conflicts(conflicts)
-    return error
+    return AnnalsError(.conflict, text, .conflicts(conflicts))
   }
 
   /// One line as it is; several lines one below the other, at most twenty.

@@ -89,10 +89,6 @@ struct DifferenceCursor {
       }
     }
     guard !batch.changes.isEmpty else { return nil }
-    var record = TransactionRecord(
-      number: max(start, end), timestamp: Timestamp(microseconds: 0))
-    record.changeCount = UInt32(batch.changes.count)
-    batch.transactions = [record]
-    return TransactionPage(batch: batch, glossary: glossary)
+    return TransactionPage(of: batch, numbered: max(start, end), glossary)
   }
 }

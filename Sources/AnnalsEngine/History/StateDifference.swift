@@ -22,7 +22,7 @@ extension StoreVersion {
     var cursor = try DifferenceCursor(self, from: first, to: second)
     var changes: [Change] = []
     while let page = try cursor.next() {
-      changes += page.batch.changes.indices.map { Change(page: page, transaction: 0, index: $0) }
+      changes += page.changes
     }
     return StateDifference(
       from: try token(of: first), to: try token(of: second), changes: changes)
@@ -43,9 +43,7 @@ extension StoreVersion {
     let old = reader(of: cursor.old)
     let new = reader(of: cursor.new)
     while let page = try cursor.next() {
-      let changes = page.batch.changes.indices.map {
-        Change(page: page, transaction: 0, index: $0)
-      }
+      let changes = page.changes
       var place = 0
       while place < changes.count {
         let change = changes[place]

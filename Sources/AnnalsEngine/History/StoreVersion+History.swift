@@ -1,29 +1,23 @@
-import AnnalsFormat
 import AnnalsLog
 import AnnalsModel
 import AnnalsState
 
 extension StoreVersion {
-  /// Names for the numbers in the records up to here.
-  package func glossary() -> Glossary {
-    Glossary(view, store: store, records: records)
-  }
-
-  /// As `glossary()`, with large values that the store may not have.
-  func glossary(reading largeValues: any LargeValueSource) -> Glossary {
-    let known = glossary()
-    return Glossary(
-      store: known.store, names: known.nameTable, openings: known.openings,
-      schemas: known.schemas, largeValues: largeValues, records: known.records)
+  /// Names for the numbers in the records up to here; with schemas, large values or records that
+  /// the store may not have.
+  package func glossary(
+    _ schemas: SchemaVersions? = nil, reading largeValues: (any LargeValueSource)? = nil,
+    as records: BoundRecords? = nil
+  ) -> Glossary {
+    Glossary(
+      store: store, names: view.names, openings: view.openings,
+      schemas: schemas ?? SchemaVersions(view.schemaHistory, newest: view.schema),
+      largeValues: largeValues ?? LogLargeValues(view), records: records ?? self.records)
   }
 
   /// As `glossary()`, also for transactions before the base, with the names as of the base.
   package func glossaryOfDropped() -> Glossary {
-    let known = glossary()
-    return Glossary(
-      store: known.store, names: known.nameTable, openings: known.openings,
-      schemas: known.schemas.fromTheBeginning(), largeValues: known.largeValues,
-      records: known.records)
+    glossary(SchemaVersions(view.schemaHistory, newest: view.schema).fromTheBeginning())
   }
 
   /// The number of an entity's objects, even if the state holds no values. O(log entities).
@@ -47,15 +41,5 @@ extension StoreVersion {
       }
     }
     return nil
-  }
-}
-
-extension Glossary {
-  /// The glossary of a view's tables.
-  package convenience init(_ view: LogView, store: RawUUID, records: BoundRecords) {
-    self.init(
-      store: store, names: view.names, openings: view.openings,
-      schemas: SchemaVersions(view.schemaHistory, newest: view.schema),
-      largeValues: LogLargeValues(view), records: records)
   }
 }

@@ -41,6 +41,23 @@ package final class TransactionPage: Sendable {
     }
   }
 
+  /// Creates a page of changes that are in no log, as those of one transaction.
+  convenience init(
+    of changes: ChangeBatch, numbered number: Int64,
+    dated date: Timestamp = Timestamp(microseconds: 0), _ glossary: Glossary
+  ) {
+    var batch = changes
+    var record = TransactionRecord(number: number, timestamp: date)
+    record.changeCount = UInt32(batch.changes.count)
+    batch.transactions = [record]
+    self.init(batch: batch, glossary: glossary)
+  }
+
+  /// The changes of a page of one transaction.
+  var changes: [Change] {
+    batch.changes.indices.map { Change(page: self, transaction: 0, index: $0) }
+  }
+
   /// The name of a property of a change; the arguments index the batch.
   func propertyName(
     _ property: PropertyNumber, of change: Int, in transaction: Int

@@ -62,7 +62,7 @@ extension StoreWriter {
     let derivations = Derivations(newest.state.schema)
     do {
       _ = try commit(TransactionOrigin(author: author, context: "erase")) {
-        try $0.draft.derive(again: erasure, derivations)
+        try $0.draft.derive(derivations, again: erasure)
       }
     } catch {
       var error = AnnalsError.translated(error)

@@ -33,7 +33,7 @@ extension StoreWriter {
   ) throws -> ProposedTransaction? {
     let derivations = Derivations(newest.state.schema)
     return try propose(TransactionOrigin(author: author, context: "erase")) {
-      try $0.draft.derive(again: erasure, derivations)
+      try $0.draft.derive(derivations, again: erasure)
     }
   }
 

@@ -9,7 +9,7 @@ import AnnalsStorage
 
 extension StoreWriter {
   /// What the projections of this opening are asked; nil if there are none.
-  var saving: ProjectionSaving? { projections.withLock { $0 } }
+  var saving: (any ProjectionSaving)? { projections.withLock { $0 } }
 
   /// Writes a checkpoint with the states of the projections. As `Store.checkpoint`.
   package func checkpoint() throws(AnnalsError) {

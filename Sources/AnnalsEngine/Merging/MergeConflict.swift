@@ -30,10 +30,7 @@ struct ConflictValues {
   mutating func value(
     _ property: ReadableProperty, of object: ObjectReference, in state: State
   ) throws(AnnalsError) -> Value? {
-    let stored = try AnnalsError.translating { () -> Value? in
-      guard try state.contains(object.entity, object.row) else { return nil }
-      return try state.value(object.entity, object.row, property.number)
-    }
+    let stored = try state.valueIfThere(object, property.number)
     switch stored {
     case .null: return property.impliedDefault ?? .null
     case .large(let reference):

@@ -53,11 +53,29 @@ struct SharedKeys {
   }
 
   /// The value, with references to united objects redirected to the stored ones.
-  func redirect(_ value: Value) -> Value {
-    switch value {
-    case .object(let reference): .object(storedObjects[reference] ?? reference)
-    case .objects(let list): .objects(list.map { storedObjects[$0] ?? $0 })
-    default: value
+  func redirect(
+    _ value: Value, as relationship: @autoclosure () -> Relationship? = nil
+  ) -> Value {
+    value.moved(as: relationship()) { storedObjects[$0] ?? $0 }
+  }
+}
+
+extension Value {
+  /// The value with other objects in the place of those that it refers to; a list as the
+  /// relationship, if there is one, keeps it.
+  func moved<Failure: Error>(
+    as relationship: @autoclosure () -> Relationship? = nil,
+    _ place: (ObjectReference) throws(Failure) -> ObjectReference
+  ) throws(Failure) -> Value {
+    switch self {
+    case .object(let reference): return .object(try place(reference))
+    case .objects(let list):
+      let moved = try list.map(place)
+      return .objects(relationship()?.canonical(moved) ?? moved)
+    default: return self
     }
   }
+
+  /// The value with references to the objects' new ids.
+  func moved(_ moves: [ObjectReference: ObjectReference]) -> Value { moved { moves[$0] ?? $0 } }
 }

@@ -66,12 +66,8 @@ struct ThreeWayMerge {
   }
 
   private mutating func merge(_ object: ObjectReference) throws(AnnalsError) {
-    let (wasThere, isOwn, isStored) = try AnnalsError.translating { () -> (Bool, Bool, Bool) in
-      (
-        try base.contains(object.entity, object.row), try own.contains(object.entity, object.row),
-        try stored.contains(object.entity, object.row)
-      )
-    }
+    let wasThere = try base.holds(object)
+    let (isOwn, isStored) = (try own.holds(object), try stored.holds(object))
     guard wasThere || isOwn, isOwn || isStored, keys.storedObject(for: object) == nil else {
       return
     }
@@ -183,9 +179,7 @@ struct ThreeWayMerge {
   private func list(
     _ property: PropertyNumber, of object: ObjectReference, in state: State
   ) throws(AnnalsError) -> [ObjectReference]? {
-    let value = try AnnalsError.translating {
-      try state.value(object.entity, object.row, property)
-    }
+    let value = try state.value(of: object, property)
     return value.isErased ? nil : keys.redirect(value).targets
   }
 
@@ -209,14 +203,9 @@ struct ThreeWayMerge {
           object: object, property: nil, base: nil, stored: nil, own: nil, insertedAs: inserted))
     }
     for property in readableProperties(of: object.entity) {
-      let (given, has, isSame) = try AnnalsError.translating {
-        (
-          try !own.value(inserted.entity, inserted.row, property.number).isNull,
-          try !merged.value(object.entity, object.row, property.number).isNull,
-          try comparison.areSame(property, inserted, in: own, object, in: merged)
-        )
-      }
-      if isSame { continue }
+      let given = try !own.value(of: inserted, property.number).isNull
+      let has = try !merged.value(of: object, property.number).isNull
+      if try comparison.areSame(property, inserted, in: own, object, in: merged) { continue }
       let (isTaken, isLost) =
         switch policy {
         case .storedWins: (!has, given && has)
@@ -254,9 +243,7 @@ struct ThreeWayMerge {
     for property in readableProperties(of: object.entity)
     where (erased.isEmpty || erased.contains(property.number)) && !changed.contains(property.number)
     {
-      let value = try AnnalsError.translating {
-        try stored.value(object.entity, object.row, property.number)
-      }
+      let value = try stored.value(of: object, property.number)
       if value.isErased { changed.append(property.number) }
     }
     return changed
@@ -282,12 +269,10 @@ struct ThreeWayMerge {
         try merged.set(target.entity, target.row, property, found.cell, in: found.arena)
         return found.keepAlive()
       }
-      var value = keys.redirect(try own.value(object.entity, object.row, property))
-      if case .objects(let list) = value {
-        let relationships = own.schema.entity(numbered: object.entity)?.relationships
-        let relationship = relationships?.first { $0.number == property }
-        value = .objects(relationship?.canonical(list) ?? list)
-      }
+      let relationships = own.schema.entity(numbered: object.entity)?.relationships
+      let value = keys.redirect(
+        try own.value(object.entity, object.row, property),
+        as: relationships?.first { $0.number == property })
       try merged.set(target.entity, target.row, property, to: value)
     }
   }

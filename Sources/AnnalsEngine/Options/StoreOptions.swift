@@ -86,6 +86,13 @@ public struct StoreOptions: Sendable {
     return options
   }
 
+  /// For looking into a file: without its values in memory.
+  package static var looking: StoreOptions {
+    var options = StoreOptions.readOnly
+    options.holdsValues = false
+    return options
+  }
+
   /// The default options with `.deferred` durability: commits return before they are synced.
   public static var deferred: StoreOptions {
     var options = StoreOptions()

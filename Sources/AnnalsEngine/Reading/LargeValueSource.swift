@@ -11,14 +11,6 @@ package protocol LargeValueSource: Sendable {
   /// store was salvaged, `.io` if they cannot be read.
   func bytes(of value: LargeValue) throws(AnnalsError) -> ContiguousArray<UInt8>
 
-  /// Calls `body` with each piece of the value, in order. A piece is checked before the call, the
-  /// whole after the last. Memory: one piece, at most 1 MiB where the value is in a file.
-  ///
-  /// Throws as `bytes(of:)`, `.lost` before the first call, and what `body` throws, wrapped.
-  func withPieces(
-    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
-  ) throws(AnnalsError)
-
   /// A cursor before the first piece of the value; nil if its bytes are in memory.
   func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor?
 
@@ -31,39 +23,38 @@ extension LargeValueSource {
 
   package func cursor(of value: LargeValue) throws(AnnalsError) -> LargeValueCursor? { nil }
 
+  /// Calls `body` with each piece of the value, or of a range that it has, in order. A piece is
+  /// checked before the call, the whole after the last if the range is the whole; pieces without
+  /// bytes of the range are not read. Memory: one piece, at most 1 MiB where the value is in a
+  /// file.
+  ///
+  /// Throws as `bytes(of:)`, `.lost` before the first call, and what `body` throws, wrapped.
   package func withPieces(
-    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
+    of value: LargeValue, in range: Range<UInt64>? = nil,
+    _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws(AnnalsError) {
-    try withPieces(of: value, in: 0..<value.length, body)
-  }
-
-  /// As `withPieces(of:_:)`, for a range of the value, which has it. Reads and checks only the
-  /// pieces that have bytes of it; the whole is checked if the range is the whole.
-  package func withPieces(
-    of value: LargeValue, in range: Range<UInt64>, _ body: (UnsafeRawBufferPointer) throws -> Void
-  ) throws(AnnalsError) {
+    let range = range ?? 0..<value.length
     if var cursor = try cursor(of: value) {
       return try AnnalsError.translating { try cursor.forEachPiece(in: range, body) }
     }
     let bytes = try bytes(of: value)
-    do {
+    try AnnalsError.translating {
       try bytes.withUnsafeBytes { bytes in
         let part = bytes[Int(range.lowerBound)..<Int(range.upperBound)]
         try body(UnsafeRawBufferPointer(rebasing: part))
       }
-    } catch {
-      throw AnnalsError.translated(error)
     }
   }
 
-  /// As `withPieces(of:_:)`, but throws what `body` throws as it is, and returns false if the bytes
-  /// were lost before the store was salvaged.
+  /// As `withPieces(of:in:_:)`, but throws what `body` throws as it is, and returns false if the
+  /// bytes were lost before the store was salvaged.
   package func forEachPiece(
-    of value: LargeValue, _ body: (UnsafeRawBufferPointer) throws -> Void
+    of value: LargeValue, in range: Range<UInt64>? = nil,
+    _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws -> Bool {
     var failure: (any Error)?
     do throws(AnnalsError) {
-      try withPieces(of: value) { piece in
+      try withPieces(of: value, in: range) { piece in
         do {
           try body(piece)
         } catch {

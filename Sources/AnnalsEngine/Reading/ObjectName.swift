@@ -33,7 +33,7 @@ extension ObjectName {
 extension StateReader {
   /// Whether the object exists in this state.
   package func exists(_ object: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { try state.contains(object.entity, object.row) }
+    try state.holds(object)
   }
 
   /// The value of the object's key in this state; null if it has none or does not exist.
@@ -67,6 +67,26 @@ extension StateReader {
 }
 
 extension State {
+  /// Whether an object exists.
+  func holds(_ object: ObjectReference) throws(AnnalsError) -> Bool {
+    try AnnalsError.translating { try contains(object.entity, object.row) }
+  }
+
+  /// The stored value of a property.
+  func value(
+    of object: ObjectReference, _ property: PropertyNumber
+  ) throws(AnnalsError) -> Value {
+    try AnnalsError.translating { try value(object.entity, object.row, property) }
+  }
+
+  /// The value of a property; nil if the object does not exist, or there is no property.
+  func valueIfThere(
+    _ object: ObjectReference, _ property: PropertyNumber?
+  ) throws(AnnalsError) -> Value? {
+    guard let property, try holds(object) else { return nil }
+    return try value(of: object, property)
+  }
+
   /// The object's key as text; nil if it has none, does not exist, or cannot be read.
   package func keyText(of object: ObjectReference) -> String? {
     guard let entity = schema.entity(numbered: object.entity), let attribute = entity.keyAttribute,

@@ -73,13 +73,9 @@ package struct StateReader: Sendable {
     case .large: return readingLargeValues ? try largeValues.complete(stored) ?? stored : stored
     case .object(let reference):
       if keepsGone { return stored }
-      return try isDangling(reference) ? .null : stored
+      return try state.holds(reference) ? stored : .null
     default: return stored
     }
-  }
-
-  private func isDangling(_ reference: ObjectReference) throws(AnnalsError) -> Bool {
-    try AnnalsError.translating { try !state.contains(reference.entity, reference.row) }
   }
 
   /// How many objects the entity has.
@@ -102,13 +98,9 @@ package struct StateReader: Sendable {
   ) throws {
     guard let table = state.table(entity.number) else { return }
     let columns = entity.readableProperties.map { ($0, table.column(of: $0.number)) }
-    var part = table
-    var group = -1
+    var passing = PassingTable(table)
     try forEachRow(of: entity.number) { row in
-      if TableView.group(of: row) != group {
-        group = TableView.group(of: row)
-        part = table.passing(group: group)
-      }
+      let part = passing.part(of: row)
       var values: [(property: PropertyNumber, value: Value)] = []
       for (property, column) in columns {
         let value = try value(of: property) {

@@ -72,19 +72,9 @@ public struct StoredBytes: Sendable {
       guard !range.isEmpty else { return }
       try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     case .stored(let value, let source):
-      var failure: (any Error)?
-      do throws(AnnalsError) {
-        let wanted = UInt64(range.lowerBound)..<UInt64(range.upperBound)
-        try source.withPieces(of: value, in: wanted) { piece in
-          do {
-            try body(piece)
-          } catch {
-            failure = error
-            throw error
-          }
-        }
-      } catch {
-        throw failure ?? error
+      let wanted = UInt64(range.lowerBound)..<UInt64(range.upperBound)
+      guard try source.forEachPiece(of: value, in: wanted, body) else {
+        throw AnnalsError(LogError.largeValueLost(value.number))
       }
     }
   }
@@ -180,11 +170,9 @@ extension StateReader {
     of attribute: Attribute, _ id: ObjectID
   ) throws(AnnalsError) -> StoredBytes? {
     try id.requireOwn(store)
-    let stored = try AnnalsError.translating { () -> Value? in
-      guard try state.contains(id.entity, id.row) else { return nil }
-      return try state.value(id.entity, id.row, attribute.number)
+    guard var value = try state.valueIfThere(ObjectReference(id), attribute.number) else {
+      return nil
     }
-    guard var value = stored else { return nil }
     if value.isNull, !attribute.isOptional { value = attribute.defaultValue ?? .null }
     let entity = state.schema.entity(numbered: id.entity)?.name ?? "#\(id.entity)"
     return try StoredBytes.make(value, largeValues, "\(entity)#\(id.row).\(attribute.name)")

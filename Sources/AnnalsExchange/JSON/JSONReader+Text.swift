@@ -1,5 +1,7 @@
 // Strings: escapes, surrogates, UTF-8.
 
+import AnnalsModel
+
 extension JSONReader {
   /// Reads the rest of a string whose opening quote has been read.
   func readString() throws(InputFault) {
@@ -107,15 +109,8 @@ extension JSONReader {
   private func hexadecimal(at start: Int) throws(InputFault) -> UInt16 {
     var result: UInt16 = 0
     for index in start..<start + 4 {
-      let digit: UInt8
-      switch bytes[index] {
-      case let byte where byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9"):
-        digit = byte - UInt8(ascii: "0")
-      case let byte where byte >= UInt8(ascii: "a") && byte <= UInt8(ascii: "f"):
-        digit = byte - UInt8(ascii: "a") + 10
-      case let byte where byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "F"):
-        digit = byte - UInt8(ascii: "A") + 10
-      default: throw fault("a \\u escape needs four hexadecimal digits")
+      guard let digit = bytes[index].hexDigit else {
+        throw fault("a \\u escape needs four hexadecimal digits")
       }
       result = result << 4 | UInt16(digit)
     }

@@ -33,7 +33,7 @@ struct ExportFile {
 
   private init(_ unfinished: UnfinishedFile, like original: String?) throws(AnnalsError) {
     self.unfinished = unfinished
-    file = try UnfinishedFile.storing { () throws(StorageError) in
+    file = try AnnalsError.translating {
       try unfinished.fileSystem.create(unfinished.path, like: original, requiresOwner: false)
     }
     deflater = unfinished.destination.hasSuffix(".gz") ? GzipDeflater() : nil
@@ -52,7 +52,7 @@ struct ExportFile {
       deflater.appendEnd(to: &packed)
       try appendPacked()
     }
-    try UnfinishedFile.storing { () throws(StorageError) in try file.sync() }
+    try AnnalsError.translating { try file.sync() }
     file.close()
   }
 
@@ -62,10 +62,8 @@ struct ExportFile {
   }
 
   private mutating func append(_ bytes: ContiguousArray<UInt8>) throws(AnnalsError) {
-    try UnfinishedFile.storing { () throws(StorageError) in
-      try bytes.withUnsafeBufferPointer { bytes throws(StorageError) in
-        try file.write(UnsafeRawBufferPointer(bytes), at: size)
-      }
+    try AnnalsError.translating {
+      try bytes.withUnsafeBytes { try file.write($0, at: size) }
     }
     size += UInt64(bytes.count)
   }

@@ -14,12 +14,9 @@ final class FileOfInput: ByteSource {
 
   /// Opens the file at the path. Throws `.notFound`, `.permission`, `.io`.
   init(_ path: String, in fileSystem: any FileSystem) throws(AnnalsError) {
-    do throws(StorageError) {
-      file = try fileSystem.open(path, for: .reading)
-      size = try file.size()
-    } catch {
-      throw AnnalsError(error)
-    }
+    let opened = try AnnalsError.translating { try fileSystem.open(path, for: .reading) }
+    file = opened
+    size = try AnnalsError.translating { try opened.size() }
   }
 
   deinit { file.close() }

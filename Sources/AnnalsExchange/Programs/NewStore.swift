@@ -14,9 +14,7 @@ package struct NewStore {
   /// A new store at the path; nil if there is a file.
   package static func unlessTaken(_ path: String) throws(AnnalsError) -> NewStore? {
     let fileSystem = PosixFileSystem()
-    let isTaken = try UnfinishedFile.storing { () throws(StorageError) in
-      try fileSystem.identity(of: path) != nil
-    }
+    let isTaken = try AnnalsError.translating { try fileSystem.identity(of: path) != nil }
     return isTaken ? nil : try NewStore(at: path, in: fileSystem)
   }
 

@@ -19,7 +19,7 @@ struct UnfinishedFile {
     self.fileSystem = fileSystem
     self.destination = destination
     path = destination + ".part-" + UUID().uuidString.prefix(8).lowercased()
-    let isTaken = try UnfinishedFile.storing { () throws(StorageError) in
+    let isTaken = try AnnalsError.translating {
       if try fileSystem.identity(of: destination) != nil { return true }
       return try fileSystem.isDanglingLink(destination)
     }
@@ -64,10 +64,5 @@ struct UnfinishedFile {
         "\(failure) Whether \(destination) was made is not known: after a power cut it may be "
           + "there, whole, or not. Repair the disk, then look", underlying: failure.errno)
     }
-  }
-
-  /// Runs `body` and translates errors of the file system into `AnnalsError`.
-  static func storing<R>(_ body: () throws(StorageError) -> R) throws(AnnalsError) -> R {
-    try AnnalsError.translating { try body() }
   }
 }

@@ -4,7 +4,7 @@ import AnnalsModel
 /// transactions.
 ///
 /// A block is a summary that is never compressed, followed by columns, each stored raw or as one
-/// deflate stream (`ColumnEnvelope`): those of the transactions, the order of entities among the
+/// deflate stream (`ChunkSection`): those of the transactions, the order of entities among the
 /// changes, and for each entity the shapes of its changes, their rows, and for each property the
 /// values before and the values after.
 ///

@@ -11,11 +11,15 @@ struct BlockEncoder: ~Copyable {
   /// The changes entity after entity, and where each entity's begin.
   private var order: ContiguousArray<Int> = []
   private var starts: ContiguousArray<Int> = [0]
+  /// The bytes of the next section.
   private var raw: ContiguousArray<UInt8> = []
   private var integers = Scratch<Int64>()
   private var firsts = Scratch<UInt32>()
   private var cells = Scratch<ValueCell>()
   private var tags = Scratch<UInt8>()
+
+  /// Shorter sections are not worth deflating.
+  static let shortest = 32
 
   /// Collects everything but the values.
   init(_ batch: ChangeBatch) {
@@ -87,7 +91,7 @@ struct BlockEncoder: ~Copyable {
     summary.encode(into: &bytes)
     var deflate = Deflate(level: level)
     encodeTransactions(batch, into: &bytes, with: &deflate)
-    appendIntegers(ordinals, to: &bytes, with: &deflate)
+    append(ordinals, to: &bytes, with: &deflate)
     for ordinal in summary.entities.indices {
       encodeEntity(ordinal, batch, into: &bytes, with: &deflate)
     }
@@ -102,28 +106,38 @@ struct BlockEncoder: ~Copyable {
     append(records.lazy.map { Int64($0.context) }, to: &bytes, with: &deflate)
     append(records.lazy.map { Int64($0.opening) }, to: &bytes, with: &deflate)
     append(records.lazy.map { Int64($0.changeCount) }, to: &bytes, with: &deflate)
-    raw.removeAll(keepingCapacity: true)
     // One byte for each transaction without details, unless none has any.
     if records.contains(where: { RecordDetails.flags(of: $0) != 0 }) {
       for record in records { RecordDetails.encode(record, into: &raw) }
     }
-    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+    appendSection(to: &bytes, with: &deflate)
   }
 
   private mutating func append(
     _ numbers: some Collection<Int64>, to bytes: inout ContiguousArray<UInt8>,
     with deflate: inout Deflate
   ) {
-    appendIntegers(ContiguousArray(numbers), to: &bytes, with: &deflate)
+    ContiguousArray(numbers).withUnsafeBufferPointer {
+      append($0, to: &bytes, with: &deflate)
+    }
   }
 
-  private mutating func appendIntegers(
-    _ numbers: ContiguousArray<Int64>, to bytes: inout ContiguousArray<UInt8>,
+  private mutating func append(
+    _ numbers: UnsafeBufferPointer<Int64>, to bytes: inout ContiguousArray<UInt8>,
     with deflate: inout Deflate
   ) {
+    IntegerColumn.encode(numbers, into: &raw)
+    appendSection(to: &bytes, with: &deflate)
+  }
+
+  /// Appends `raw` as a section, and clears it for the next.
+  private mutating func appendSection(
+    to bytes: inout ContiguousArray<UInt8>, with deflate: inout Deflate
+  ) {
+    raw.withUnsafeBytes {
+      ChunkSection.append($0, to: &bytes, deflate: &deflate, shortest: BlockEncoder.shortest)
+    }
     raw.removeAll(keepingCapacity: true)
-    numbers.withUnsafeBufferPointer { IntegerColumn.encode($0, into: &raw) }
-    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
   }
 
   private mutating func encodeEntity(
@@ -147,15 +161,12 @@ struct BlockEncoder: ~Copyable {
     for shape in shapeOfEach { layout.use(Int(shape)) }
     layout.placeColumns()
     let unknown = unknownSlots(of: entity, layout, shapeOfEach, rows, firsts, batch)
-    raw.removeAll(keepingCapacity: true)
     BlockShape.encode(shapes, into: &raw)
     let reused = zip(entity.properties, unknown).lazy.filter { $0.1 != nil }.map(\.0)
     PropertyVector.encode(ContiguousArray(reused), into: &raw)
-    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+    appendSection(to: &bytes, with: &deflate)
     for run in [shapeOfEach, rows] {
-      raw.removeAll(keepingCapacity: true)
-      IntegerColumn.encode(UnsafeBufferPointer(run), into: &raw)
-      raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+      append(UnsafeBufferPointer(run), to: &bytes, with: &deflate)
     }
     let slots = layout.slots(shapeOfEach, firsts)
     for (column, range) in layout.columns.enumerated() where !range.isEmpty {
@@ -180,11 +191,10 @@ struct BlockEncoder: ~Copyable {
         tags[index] = ValueCodec.tagByte(cell, isEdits: change.isEdits)
       }
     }
-    raw.removeAll(keepingCapacity: true)
     batch.arena.withUnsafeBytes {
       CellColumn.encode(
         UnsafeBufferPointer(cells), tags: UnsafeBufferPointer(tags), in: $0, into: &raw)
     }
-    raw.withUnsafeBytes { ColumnEnvelope.append($0, to: &bytes, with: &deflate) }
+    appendSection(to: &bytes, with: &deflate)
   }
 }

@@ -264,3 +264,17 @@ extension UnsafeRawBufferPointer {
   /// Whether all bytes are zero.
   package var isZero: Bool { firstNonzero == nil }
 }
+
+extension ContiguousArray<UInt8> {
+  /// What `read` makes of all of the bytes.
+  func decoded<R>(
+    _ read: (inout ByteReader) throws(DecodeFault) -> R
+  ) throws(DecodeFault) -> R {
+    try withBytes { bytes throws(DecodeFault) in
+      var reader = ByteReader(bytes)
+      let result = try read(&reader)
+      try reader.expectEnd()
+      return result
+    }
+  }
+}

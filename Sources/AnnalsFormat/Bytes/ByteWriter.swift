@@ -3,6 +3,13 @@ import AnnalsModel
 // The counterpart of ByteReader: appends encoded values to an array of bytes.
 
 extension ContiguousArray<UInt8> {
+  /// The bytes that `write` appends.
+  static func made(_ write: (inout Self) -> Void) -> Self {
+    var bytes: Self = []
+    write(&bytes)
+    return bytes
+  }
+
   /// Appends a little-endian integer of fixed width.
   @inlinable
   package mutating func append<T: FixedWidthInteger & BitwiseCopyable>(fixed value: T) {

@@ -1,17 +1,17 @@
 import AnnalsModel
 
-/// Encodes and decodes the sections of chunks and large values: runs of bytes, raw or deflated,
-/// whichever is worth it (`SectionHeader`).
-enum ChunkSection {
+/// Encodes and decodes the sections of blocks, chunks and large values: runs of bytes, raw or
+/// deflated, whichever is worth it (`SectionHeader`).
+package enum ChunkSection {
   /// Below this, deflating saves nothing that matters.
-  private static let worthDeflating = 48
+  package static let worthDeflating = 48
 
-  /// Appends a section that holds `bytes`.
-  static func append(
+  /// Appends a section that holds `bytes`; fewer than `shortest` are not worth deflating.
+  package static func append(
     _ bytes: UnsafeRawBufferPointer, to output: inout ContiguousArray<UInt8>,
-    deflate: inout Deflate
+    deflate: inout Deflate, shortest: Int = worthDeflating
   ) {
-    let guess = promise(of: bytes)
+    let guess = promise(of: bytes, shortest: shortest)
     if guess != .nothing {
       var packed: ContiguousArray<UInt8> = []
       let findsRepeats = guess == .repeats
@@ -42,8 +42,10 @@ enum ChunkSection {
 
   /// What deflating the bytes would gain by, judged by a sample: random bytes (UUIDs, mantissas)
   /// cost the compressor the most and give nothing.
-  static func promise(of bytes: UnsafeRawBufferPointer) -> Compressibility {
-    bytes.count < worthDeflating ? .nothing : Compressibility.guess(bytes)
+  static func promise(
+    of bytes: UnsafeRawBufferPointer, shortest: Int = worthDeflating
+  ) -> Compressibility {
+    bytes.count < shortest ? .nothing : Compressibility.guess(bytes)
   }
 
   /// Reads a section of at most `limit` bytes.

@@ -35,9 +35,8 @@ extension CheckpointDirectory {
   private var allExtensions: ContiguousArray<UInt8> {
     var items = ExtensionArea.items(of: extensions)
     if clockJumps != 0 {
-      var bytes: ContiguousArray<UInt8> = []
-      bytes.append(varInt: UInt64(bitPattern: clockJumps))
-      items.append((ExtensionArea.clockJumps, bytes))
+      items.append(
+        (ExtensionArea.clockJumps, .made { $0.append(varInt: UInt64(bitPattern: clockJumps)) }))
     }
     if let previousCheckpoint {
       var bytes: ContiguousArray<UInt8> = []
@@ -50,14 +49,11 @@ extension CheckpointDirectory {
     }
     items += side.extensionItems
     if let tombstones {
-      var bytes: ContiguousArray<UInt8> = []
-      tombstones.encode(into: &bytes)
-      items.append((ExtensionArea.tombstones, bytes))
+      items.append((ExtensionArea.tombstones, .made { tombstones.encode(into: &$0) }))
     }
     if !migrations.isEmpty {
-      var bytes: ContiguousArray<UInt8> = []
-      MigrationCodec.encode(migrations, into: &bytes)
-      items.append((ExtensionArea.migrations, bytes))
+      items.append(
+        (ExtensionArea.migrations, .made { MigrationCodec.encode(migrations, into: &$0) }))
     }
     if let segmentObjects {
       items.append((ExtensionArea.segmentObjects, segmentObjects.encode()))
@@ -70,11 +66,9 @@ extension CheckpointDirectory {
 
   /// Takes apart the extension area that ends the directory.
   private mutating func readExtensions(_ reader: inout ByteReader) throws(DecodeFault) {
-    for (tag, bytes) in ExtensionArea.items(of: try ExtensionArea.read(&reader)) {
-      let isKnown = try bytes.withBytes { bytes throws(DecodeFault) in
-        try readExtension(tag, ByteReader(bytes))
-      }
-      if !isKnown { ExtensionArea.append(tag, bytes, to: &extensions) }
+    let area = try ExtensionArea.read(&reader)
+    extensions = try ExtensionArea.rest(of: area) { (tag, bytes) throws(DecodeFault) in
+      try bytes.withBytes { bytes throws(DecodeFault) in try readExtension(tag, ByteReader(bytes)) }
     }
   }
 

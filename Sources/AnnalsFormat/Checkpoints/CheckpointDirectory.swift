@@ -156,6 +156,24 @@ package struct EntityDirectory: Sendable {
     self.columns = columns
     self.indexes = indexes
   }
+
+  /// Replaces each reference to a chunk; none is in a list chunk afterwards.
+  package mutating func replaceChunks<E: Error>(
+    _ replace: (ChunkReference) throws(E) -> ChunkReference
+  ) throws(E) {
+    rowLists = []
+    rows = try rows.map(replace)
+    for index in columns.indices {
+      columns[index].lists = []
+      columns[index].chunks = try columns[index].chunks.map(replace)
+    }
+    for index in indexes.indices {
+      for chunk in indexes[index].chunks.indices {
+        let reference = indexes[index].chunks[chunk].reference
+        indexes[index].chunks[chunk].reference = try replace(reference)
+      }
+    }
+  }
 }
 
 /// The chunks of one property.

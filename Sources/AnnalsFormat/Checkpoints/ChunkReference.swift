@@ -53,6 +53,13 @@ package struct ChunkReference: Hashable, Sendable {
   static func decodeList(_ reader: inout ByteReader) throws(DecodeFault) -> [ChunkReference] {
     let count = try reader.readCount(
       limit: FormatLimits.maximumPayload, minimumLength: minimumLength)
+    return try decodeList(&reader, count: count)
+  }
+
+  /// Reads so many references whose first rows rise.
+  static func decodeList(
+    _ reader: inout ByteReader, count: Int
+  ) throws(DecodeFault) -> [ChunkReference] {
     var result: [ChunkReference] = []
     result.reserveCapacity(count)
     for _ in 0..<count {

@@ -30,15 +30,7 @@ package enum ReferenceListCodec {
     guard header.count <= reader.remaining / ChunkReference.minimumLength else {
       throw reader.invalid("more references than there are bytes")
     }
-    var references: [ChunkReference] = []
-    references.reserveCapacity(header.count)
-    for _ in 0..<header.count {
-      let reference = try ChunkReference(&reader)
-      if let last = references.last, reference.first <= last.first {
-        throw reader.invalid("chunks out of order")
-      }
-      references.append(reference)
-    }
+    let references = try ChunkReference.decodeList(&reader, count: header.count)
     try reader.expectEnd()
     guard references.first?.first == header.firstRow else {
       throw .invalid(at: 0, reason: "a list that begins with another row")

@@ -114,10 +114,8 @@ extension ColumnChunkCodec {
     }
     let section = try ChunkSection.read(
       &reader, limit: FormatLimits.maximumDecodedLength, inflate: &inflate)
-    try section.withBytes { section throws(DecodeFault) in
-      var run = ByteReader(section)
+    try section.decoded { run throws(DecodeFault) in
       try BytesColumn.decode(&run, count: count, into: &values)
-      try run.expectEnd()
     }
     try checkLengths(values, at: start)
     if let reason = brokenRule(of: values) { throw .invalid(at: start, reason: reason) }

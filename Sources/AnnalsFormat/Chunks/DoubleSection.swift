@@ -11,7 +11,7 @@ enum DoubleSection {
     var asTheyAre: ContiguousArray<UInt8> = [whole]
     let raw = bytes(of: words)
     // Numbers that come again; what is frequent in them, the places show better.
-    if raw.withUnsafeBytes(ChunkSection.promise) == .repeats {
+    if raw.withUnsafeBytes({ ChunkSection.promise(of: $0) }) == .repeats {
       ChunkSection.append(raw, to: &asTheyAre, deflate: &deflate)
     } else {
       raw.withUnsafeBytes { ChunkSection.appendRaw($0, to: &asTheyAre) }

@@ -42,8 +42,7 @@ enum NumberList {
     }
     bytes.removeAll(keepingCapacity: true)
     IntegerColumn.encodePacked(numbers, shape, width: shape.width, into: &bytes)
-    SectionHeader(length: bytes.count, compression: .none).append(to: &output)
-    output.append(contentsOf: bytes)
+    bytes.withUnsafeBytes { ChunkSection.appendRaw($0, to: &output) }
   }
 
   /// Reads a list of `count` numbers.

@@ -90,16 +90,12 @@ package struct CellReader: ~Copyable {
     case .erased: cells.update(repeating: .erased)
     case .bool, .int, .date, .day: try decodeIntegers(&reader, tag: tag, into: cells)
     case .object: try decodeReferences(&reader, into: cells)
-    case .string, .url, .data, .json:
-      try BytesColumn.decode(
-        &reader, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit, integers: &integers,
-        shared: &sharedTexts)
-    case .decimal:
+    case .string, .url, .data, .json, .decimal:
       try BytesColumn.decode(
         &reader, tag: tag, into: cells, arena: &arena, arenaLimit: arenaLimit, integers: &integers,
         shared: &sharedTexts)
       let isValid = arena.withUnsafeBytes { arena in
-        cells.allSatisfy { RawDecimal(bytes: $0.bytes(in: arena)) != nil }
+        tag != .decimal || cells.allSatisfy { RawDecimal(bytes: $0.bytes(in: arena)) != nil }
       }
       guard isValid else { throw reader.invalid(ValueCodec.noDecimal) }
     case .objects:

@@ -21,20 +21,8 @@ package enum ConsumerCodec {
     if let lease = consumer.lease { bytes.append(varInt: UInt64(bitPattern: lease)) }
   }
 
-  /// Reads the payload of a frame with these flags.
-  package static func decode(
-    _ payload: UnsafeRawBufferPointer, flags: FrameFlags
-  ) throws(DecodeFault) -> ConsumerChange {
-    var reader = ByteReader(payload)
-    let change = try decode(&reader)
-    try reader.expectEnd()
-    guard flags.contains(.skippable) else {
-      throw .invalid(at: 0, reason: "a consumer change that is not skippable")
-    }
-    return change
-  }
-
-  private static func decode(_ reader: inout ByteReader) throws(DecodeFault) -> ConsumerChange {
+  /// Reads the payload of a frame.
+  static func decode(_ reader: inout ByteReader) throws(DecodeFault) -> ConsumerChange {
     let name = try readText(&reader)
     guard !name.isEmpty else { throw reader.invalid("a consumer without a name") }
     let flags = try reader.readFlags(known: isRemoved | isBlocking | hasLease)

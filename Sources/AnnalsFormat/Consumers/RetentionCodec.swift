@@ -15,19 +15,6 @@ package enum RetentionCodec {
     if let count = policy.transactions { bytes.append(varInt: UInt64(bitPattern: count)) }
   }
 
-  /// Reads the payload of a frame with these flags.
-  package static func decode(
-    _ payload: UnsafeRawBufferPointer, flags: FrameFlags
-  ) throws(DecodeFault) -> RetentionPolicy {
-    var reader = ByteReader(payload)
-    let policy = try decode(&reader)
-    try reader.expectEnd()
-    guard flags.contains(.skippable) else {
-      throw .invalid(at: 0, reason: "a retention policy that is not skippable")
-    }
-    return policy
-  }
-
   /// Reads what `encode` wrote.
   static func decode(_ reader: inout ByteReader) throws(DecodeFault) -> RetentionPolicy {
     let flags = try reader.readFlags(known: hasAge | hasTransactions)

@@ -21,10 +21,18 @@ package enum SideRecord: Sendable {
   package init(
     _ payload: UnsafeRawBufferPointer, of kind: FrameKind, flags: FrameFlags
   ) throws(DecodeFault) {
+    var reader = ByteReader(payload)
     switch kind {
-    case .consumerChange: self = .consumerChange(try ConsumerCodec.decode(payload, flags: flags))
-    case .retention: self = .retention(try RetentionCodec.decode(payload, flags: flags))
+    case .consumerChange: self = .consumerChange(try ConsumerCodec.decode(&reader))
+    case .retention: self = .retention(try RetentionCodec.decode(&reader))
     default: throw .invalid(at: 0, reason: "no side record")
+    }
+    try reader.expectEnd()
+    guard flags.contains(.skippable) else {
+      throw .invalid(
+        at: 0,
+        reason: kind == .retention
+          ? "a retention policy that is not skippable" : "a consumer change that is not skippable")
     }
   }
 
@@ -104,14 +112,10 @@ extension SideState {
   var extensionItems: [(tag: UInt64, bytes: ContiguousArray<UInt8>)] {
     var items: [(tag: UInt64, bytes: ContiguousArray<UInt8>)] = []
     if !consumers.isEmpty {
-      var bytes: ContiguousArray<UInt8> = []
-      ConsumerCodec.encode(consumers, into: &bytes)
-      items.append((ExtensionArea.consumers, bytes))
+      items.append((ExtensionArea.consumers, .made { ConsumerCodec.encode(consumers, into: &$0) }))
     }
     if !retention.isOff {
-      var bytes: ContiguousArray<UInt8> = []
-      RetentionCodec.encode(retention, into: &bytes)
-      items.append((ExtensionArea.retention, bytes))
+      items.append((ExtensionArea.retention, .made { RetentionCodec.encode(retention, into: &$0) }))
     }
     return items
   }

@@ -19,17 +19,13 @@ package enum DefinitionItems {
   static func adopt<D: Definition>(
     _ area: ContiguousArray<UInt8>, into definition: inout D, at reader: ByteReader
   ) throws(DecodeFault) -> ContiguousArray<UInt8> {
-    var others: ContiguousArray<UInt8> = []
-    for item in ExtensionArea.items(of: area) {
-      if let field = D.fields.first(where: { $0.item?.tag == item.tag }),
-        let content = try content(of: item.bytes, field.form, at: reader)
-      {
-        field.set(&definition, content)
-      } else {
-        ExtensionArea.append(item.tag, item.bytes, to: &others)
-      }
+    try ExtensionArea.rest(of: area) { (tag, bytes) throws(DecodeFault) in
+      guard let field = D.fields.first(where: { $0.item?.tag == tag }),
+        let content = try content(of: bytes, field.form, at: reader)
+      else { return false }
+      field.set(&definition, content)
+      return true
     }
-    return others
   }
 
   /// What the items of a kind of definition are, by tag from 1.
@@ -74,12 +70,7 @@ package enum DefinitionItems {
       guard code > 0 else { throw place.invalid("a word of a definition that is none") }
       return code <= words.count ? .word(words[code - 1]) : nil
     case .whole:
-      return try bytes.withBytes { bytes throws(DecodeFault) in
-        var reader = ByteReader(bytes)
-        let number = try reader.readZigzag()
-        try reader.expectEnd()
-        return .whole(number)
-      }
+      return .whole(try bytes.decoded { reader throws(DecodeFault) in try reader.readZigzag() })
     default: preconditionFailure("a field that no extension area holds")
     }
   }

@@ -7,15 +7,12 @@ package enum DerivationCodec {
   static func adopt(
     _ area: ContiguousArray<UInt8>, into attribute: inout Attribute, at place: ByteReader
   ) throws(DecodeFault) -> ContiguousArray<UInt8> {
-    var others: ContiguousArray<UInt8> = []
-    for item in ExtensionArea.items(of: area) {
-      if item.tag == ExtensionArea.derivation, let derivation = try decode(item.bytes, at: place) {
-        attribute.derivation = derivation
-      } else {
-        ExtensionArea.append(item.tag, item.bytes, to: &others)
-      }
+    try ExtensionArea.rest(of: area) { (tag, bytes) throws(DecodeFault) in
+      guard tag == ExtensionArea.derivation, let derivation = try decode(bytes, at: place)
+      else { return false }
+      attribute.derivation = derivation
+      return true
     }
-    return others
   }
 
   /// The area of an attribute.

@@ -29,12 +29,7 @@ package enum ErasureCodec {
 
   /// Reads the item. Throws if it breaks a rule.
   static func decode(_ item: ContiguousArray<UInt8>) throws(DecodeFault) -> Erasure {
-    try item.withBytes { bytes throws(DecodeFault) in
-      var reader = ByteReader(bytes)
-      let erasure = try decode(&reader)
-      try reader.expectEnd()
-      return erasure
-    }
+    try item.decoded(decode)
   }
 
   private static func decode(_ reader: inout ByteReader) throws(DecodeFault) -> Erasure {

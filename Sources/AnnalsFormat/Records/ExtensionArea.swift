@@ -100,9 +100,17 @@ package enum ExtensionArea {
     _ area: ContiguousArray<UInt8>, besides known: Set<UInt64> = []
   ) -> ContiguousArray<UInt8> {
     if area.isEmpty { return area }
+    return rest(of: area) { tag, _ in tag & 1 == 0 && !known.contains(tag) }
+  }
+
+  /// The items of an area but for those that `takes` returns true for.
+  static func rest<E: Error>(
+    of area: ContiguousArray<UInt8>,
+    _ takes: (_ tag: UInt64, _ bytes: ContiguousArray<UInt8>) throws(E) -> Bool
+  ) throws(E) -> ContiguousArray<UInt8> {
     var result: ContiguousArray<UInt8> = []
-    for item in items(of: area) where item.tag & 1 == 1 || known.contains(item.tag) {
-      append(item.tag, item.bytes, to: &result)
+    for (tag, bytes) in items(of: area) where try !takes(tag, bytes) {
+      append(tag, bytes, to: &result)
     }
     return result
   }
@@ -150,11 +158,7 @@ package enum ExtensionArea {
   static func without(
     _ tag: UInt64, in items: ContiguousArray<UInt8>
   ) -> ContiguousArray<UInt8> {
-    var result: ContiguousArray<UInt8> = []
-    for item in self.items(of: items) where item.tag != tag {
-      append(item.tag, item.bytes, to: &result)
-    }
-    return result
+    rest(of: items) { found, _ in found == tag }
   }
 
   /// Appends the area.

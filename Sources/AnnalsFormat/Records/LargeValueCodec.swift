@@ -97,8 +97,7 @@ package enum LargeValueCodec {
   package static func encode(_ part: LargeValuePiece, into bytes: inout ContiguousArray<UInt8>) {
     encodeHead(part, into: &bytes)
     if part.isLost { return }
-    SectionHeader(length: part.count, compression: .none).append(to: &bytes)
-    part.withBytes { bytes.append(contentsOf: $0) }
+    part.withBytes { ChunkSection.appendRaw($0, to: &bytes) }
   }
 
   /// Appends a payload with the bytes deflated if that saves a tenth.

@@ -25,18 +25,10 @@ enum SchemaEditCodec {
   static func adopt(
     _ area: ContiguousArray<UInt8>, into entity: inout Entity
   ) throws(DecodeFault) {
-    entity.extensions = []
-    for item in ExtensionArea.items(of: area) {
-      if item.tag == ExtensionArea.madeEdits {
-        entity.madeEdits = try item.bytes.withBytes { bytes throws(DecodeFault) in
-          var reader = ByteReader(bytes)
-          let edits = try decode(&reader)
-          try reader.expectEnd()
-          return edits
-        }
-      } else {
-        ExtensionArea.append(item.tag, item.bytes, to: &entity.extensions)
-      }
+    entity.extensions = try ExtensionArea.rest(of: area) { (tag, bytes) throws(DecodeFault) in
+      guard tag == ExtensionArea.madeEdits else { return false }
+      entity.madeEdits = try bytes.decoded(decode)
+      return true
     }
   }
 

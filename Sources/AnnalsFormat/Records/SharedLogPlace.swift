@@ -39,12 +39,10 @@ package struct SharedLogPlace: Hashable, Sendable {
 
   /// Reads the item. Throws if it breaks a rule.
   static func decode(_ item: ContiguousArray<UInt8>) throws(DecodeFault) -> SharedLogPlace {
-    try item.withBytes { bytes throws(DecodeFault) in
-      var reader = ByteReader(bytes)
+    try item.decoded { reader throws(DecodeFault) in
       let sequence = try reader.readVarUInt62()
       guard sequence > 0 else { throw reader.invalid("a place in a shared log before its first") }
       let digest = ContiguousArray(try reader.readBytes(digestLength))
-      try reader.expectEnd()
       return SharedLogPlace(sequence: sequence, digest: digest)
     }
   }

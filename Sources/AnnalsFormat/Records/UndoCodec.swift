@@ -60,8 +60,7 @@ package enum UndoCodec {
   static func act(
     _ bytes: ContiguousArray<UInt8>, before number: Int64
   ) throws(DecodeFault) -> UndoRecord.Act {
-    try bytes.withBytes { bytes throws(DecodeFault) in
-      var reader = ByteReader(bytes)
+    try bytes.decoded { reader throws(DecodeFault) in
       let kind = try reader.read(UInt8.self)
       guard kind == undoes || kind == redoes else { throw reader.newer("a kind of undo") }
       let first = try reader.readVarInt64()
@@ -70,7 +69,6 @@ package enum UndoCodec {
       guard first > 0, first < number, length < number - first else {
         throw reader.invalid("an undo of what is not before it")
       }
-      try reader.expectEnd()
       return kind == undoes ? .undoes(first...first + length) : .redoes(first)
     }
   }

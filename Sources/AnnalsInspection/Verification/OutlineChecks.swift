@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsModel
 
 /// Checks the structure of a file, without decoding payloads: header, slots, frames, chain,
 /// padding, and stretches without frames.

@@ -74,7 +74,7 @@ package struct PhysicalVerification {
     let offsets = Set([header?.baseCheckpointOffset ?? 0] + checkpoints.newestOffset)
     observer?.end(
       base: checkpoints.base, newest: checkpoints.newest, offsets: offsets,
-      vocabulary: transactions.vocabulary, largeValueCount: largeValues.largeValues.count)
+      vocabulary: transactions.vocabulary)
     log.reportHeldBack()
     return PhysicalReport(
       errors: log.severities[.error] ?? 0, warnings: log.severities[.warning] ?? 0,

@@ -14,7 +14,7 @@ package protocol VerificationObserver: AnyObject {
   /// Called after the last region. `offsets` are those of the directories in use.
   func end(
     base: CheckpointDirectory?, newest: CheckpointDirectory?, offsets: Set<UInt64>,
-    vocabulary: Vocabulary, largeValueCount: Int)
+    vocabulary: Vocabulary)
 }
 
 /// A use of bytes in a file.

@@ -23,12 +23,6 @@ package struct FileRegion: Sendable {
   package var length: UInt64
   package var content: Content
 
-  package init(offset: UInt64, length: UInt64, content: Content) {
-    self.offset = offset
-    self.length = length
-    self.content = content
-  }
-
   /// Where the next region begins.
   package var end: UInt64 { offset + length }
 

@@ -56,7 +56,7 @@ package struct FileWalk: Sendable {
       restoredHeader = try HeaderSearch.find(header: header, in: &bytes)
       // Not by `??`, which loses the type of the error.
       let seed = restoredHeader?.seed
-      self.seed = if let seed { seed } else { try SeedSearch.find(header: header, in: &bytes) }
+      self.seed = if let seed { seed } else { try SeedSearch.find(in: &bytes) }
     }
     var start = ChainPoint(offset: FormatLimits.logStart, previousChecksum: nil)
     if case .valid(let header) = header { start = ChainPoint(beginningOf: header) }

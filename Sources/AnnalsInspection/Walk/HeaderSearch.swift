@@ -13,12 +13,9 @@ enum HeaderSearch {
   static func find(
     header: HeaderVerdict, in bytes: inout FileWindow
   ) throws(StorageError) -> FileHeader? {
-    switch header {
-    case .valid(let header): return header
+    if case .valid(let header) = header { return header }
     // A flipped bit can make a header look like one of a newer version. Valid slots then prove
     // otherwise.
-    case .damaged: break
-    }
     if let header = try inSlots(&bytes) { return header }
     return try withOneBitRestored(&bytes)
   }

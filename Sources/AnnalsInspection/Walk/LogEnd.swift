@@ -29,8 +29,6 @@ package struct LogEnd: Sendable {
   /// Where the chain of frames breaks off.
   package private(set) var badSpot = FormatLimits.logStart
   package private(set) var tail = Tail.clean
-  /// The file's length according to the newer slot; 0 without a slot.
-  package private(set) var extent: UInt64 = 0
 
   /// Reads the headers of the frames, the payloads that no mark proves synced, and what lies behind
   /// the bad spot; with the memory of a walk.
@@ -47,7 +45,6 @@ package struct LogEnd: Sendable {
     let behind = try BytesBehind(&walk)
     result.end = search.point.offset
     result.badSpot = search.badSpot
-    result.extent = slots.extent
     result.tail = tail(search, slots, behind, size: walk.size)
     return result
   }

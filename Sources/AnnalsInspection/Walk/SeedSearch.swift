@@ -16,11 +16,8 @@ enum SeedSearch {
   private static let maximumTries = 4096
   private static let maximumTriedPayload: UInt32 = 1 << 20
 
-  /// Searches for the seed; nil if nothing in the file gives it.
-  static func find(
-    header: HeaderVerdict, in bytes: inout FileWindow
-  ) throws(StorageError) -> FrameSeed? {
-    if case .valid(let header) = header { return header.seed }
+  /// Searches for the seed of a file with a damaged header; nil if nothing in it gives it.
+  static func find(in bytes: inout FileWindow) throws(StorageError) -> FrameSeed? {
     if let seed = try seedOfFields(in: &bytes), try proves(seed, in: &bytes) { return seed }
     for (index, offset) in FormatLimits.slotOffsets.enumerated() {
       if let seed = try seedOfSlot(index, at: offset, in: &bytes) { return seed }

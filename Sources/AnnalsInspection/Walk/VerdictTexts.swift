@@ -1,4 +1,5 @@
 import AnnalsFormat
+import AnnalsModel
 
 extension ChainVerdict: CustomStringConvertible {
   /// The verdict without the word "chain".

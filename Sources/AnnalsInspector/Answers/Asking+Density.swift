@@ -91,23 +91,29 @@ private struct BucketRow {
   private(set) var buckets: [DensityDocument.Bucket] = []
   private let from: Int64
   private let to: Int64
-  private let width: Int64
+  private let width: UInt64
 
   init(from: Int64, to: Int64, count: Int, authors: Int) {
     self.from = from
     self.to = to
-    let length = (to.subtractingReportingOverflow(from).partialValue).magnitude / UInt64(count) + 1
-    width = Int64(clamping: length)
+    let length = BucketRow.distance(from, to) / UInt64(count)
+    width = length == .max ? length : length + 1
     var start = from
     while buckets.count < count {
-      let (end, isOver) = start.addingReportingOverflow(width)
+      let isOver = width > BucketRow.distance(start, .max)
+      let end = isOver ? .max : start &+ Int64(truncatingIfNeeded: width)
       buckets.append(
         DensityDocument.Bucket(
-          from: start, to: isOver ? .max : end, count: 0,
+          from: start, to: end, count: 0,
           authors: [Int](repeating: 0, count: authors)))
       if isOver || end > to { break }
       start = end
     }
+  }
+
+  /// How far a number is from a smaller one: more than an `Int64` has room for, perhaps.
+  private static func distance(_ low: Int64, _ high: Int64) -> UInt64 {
+    UInt64(bitPattern: high &- low)
   }
 
   mutating func add(_ bin: HistorySketch.Bin, isByTime: Bool, _ colours: AuthorColours) {
@@ -115,7 +121,7 @@ private struct BucketRow {
       isByTime
       ? bin.earliest + (bin.latest - bin.earliest) / 2 : bin.first + (bin.last - bin.first) / 2
     guard place >= from, place <= to else { return }
-    let index = Int((place - from) / width)
+    let index = Int(clamping: BucketRow.distance(from, place) / width)
     guard buckets.indices.contains(index) else { return }
     var bucket = buckets[index]
     bucket.first = min(bucket.first ?? bin.first, bin.first)

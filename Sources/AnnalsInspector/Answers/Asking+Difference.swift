@@ -10,9 +10,7 @@ extension Asking {
     let to = try store.number(parameters["to"], parameter: "to")
     let (offset, limit) = (try offset(), try limit())
     let only = parameters["entity"]
-    let newest = version.snapshot.reader
-    let showing = ChangeShowing(
-      values: values(of: store, cut: try cut(), newest.largeValues), newest: newest)
+    let showing = changeShowing(of: store, cut: try cut())
     var counts: [EntityNumber: DifferenceDocument.Counts] = [:]
     var (total, passed, changes) = (0, 0, [ShownChange]())
     try version.forEachDifference(from: from, to: to) { difference in

@@ -3,7 +3,6 @@ import AnnalsDescription
 import AnnalsFormat
 import AnnalsInspection
 import AnnalsLog
-import AnnalsStorage
 
 extension Asking {
   /// The whole file to scale, or a part of it.
@@ -17,8 +16,8 @@ extension Asking {
     let coarse = strip.pieces(from: from, to: to, most: .max)
     if coarse.count < most, coarse.contains(where: { $0.count > 1 }), to - from <= 16 << 20 {
       // A part that the picture of the whole does not show closely enough.
-      strip = try FileReading.with(file.path) {
-        try FileStrip.walk($0, cancellation, from: strip.anchor(before: from), to: to)
+      strip = try StoreFile.with(path: file.path, locking: false) {
+        try FileStrip.walk($0.file, cancellation, from: strip.anchor(before: from), to: to)
       }
     }
     let pieces = strip.pieces(from: from, to: to, most: most).map { piece in
@@ -42,8 +41,8 @@ extension Asking {
     let path = file.path
     let stamp = try file.stamp()
     let known = try file.strip.current(of: stamp, waiting: WorkTime(waiting)) { survey in
-      try FileReading.with(path) { file in
-        try FileStrip.walk(file) { part in
+      try StoreFile.with(path: path, locking: false) { found in
+        try FileStrip.walk(found.file) { part in
           let done = Double(part.pieces.last?.end ?? 0)
           survey.report(done / Double(max(1, part.size)), part)
         }
@@ -57,8 +56,8 @@ extension Asking {
     let limit = max(1, try limit(500, most: 2_000))
     let from = try byte("from") ?? 0
     let to = try byte("to") ?? .max
-    return try FileReading.with(file.path) { file in
-      var walk = try FileWalk(file)
+    return try StoreFile.with(path: file.path, locking: false) { found in
+      var walk = try FileWalk(found.file)
       let beginning = walk
       var describing = FrameDescription(knowing: vocabulary())
       describing.maximumItems = 3
@@ -110,8 +109,8 @@ extension Asking {
     let offset = try byte("offset") ?? 0
     let skip = try byte("skip") ?? 0
     let length = try parameters.count("length", default: 4_096, within: 1...65_536)
-    return try FileReading.with(file.path) { file in
-      var walk = try FileWalk(file)
+    return try StoreFile.with(path: file.path, locking: false) { found in
+      var walk = try FileWalk(found.file)
       guard offset < walk.size else {
         throw RequestFault(
           "the file has \(walk.size) bytes; there is none at \(offset)", .notFound,
@@ -125,12 +124,10 @@ extension Asking {
       let names = vocabulary()
       var describing = FrameDescription(knowing: names)
       let described = try describing.describe(region, in: &walk)
-      var fields = FieldWindow(
+      let fields = FieldWindow(
         from: region.offset + skip, to: region.offset + skip + UInt64(length))
       let annotation = ByteAnnotation(vocabulary: names)
-      let collected = Collected(fields)
-      try annotation.annotate(region, in: &walk) { field, _ in collected.fields.add(field) }
-      fields = collected.fields
+      try annotation.annotate(region, in: &walk) { field, _ in fields.add(field) }
       let bytes = try walk.withBytes(of: region, from: skip, count: length) { [UInt8]($0) }
       return BytesDocument(
         described, region, bytes: Base64Text.encode(bytes), skip: skip, fields,
@@ -154,7 +151,7 @@ extension Asking {
 }
 
 /// The fields that overlap a window.
-private struct FieldWindow {
+private final class FieldWindow {
   let from: UInt64
   let to: UInt64
   private(set) var fields: [BytesDocument.Field] = []
@@ -166,7 +163,7 @@ private struct FieldWindow {
     self.to = to
   }
 
-  mutating func add(_ field: AnnotatedField) {
+  func add(_ field: AnnotatedField) {
     guard field.offset < to, field.offset + max(field.length, 1) > from else { return }
     guard fields.count < FieldWindow.most else {
       more += 1
@@ -177,13 +174,6 @@ private struct FieldWindow {
         offset: field.offset, length: field.length, depth: field.depth, name: field.name,
         value: field.value.clipped(to: 1_000)))
   }
-}
-
-/// Fields that a closure collects.
-private final class Collected {
-  var fields: FieldWindow
-
-  init(_ fields: FieldWindow) { self.fields = fields }
 }
 
 extension FramesDocument.Region {

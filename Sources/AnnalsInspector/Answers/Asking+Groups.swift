@@ -22,7 +22,7 @@ extension Asking {
         return GroupsDocument.Entry(
           key: ShownValue(.string, bucket.label), text: bucket.label, count: group.count)
       case .value(let value):
-        let shown = try values.shown(value) { () throws(AnnalsError) in query.snapshot.reader }
+        let shown = try values.shown(value, in: query.snapshot.reader)
         let condition = key.unit == nil ? Condition.compare(key.path, .equal, value) : nil
         return GroupsDocument.Entry(
           key: shown, text: value.isNull ? "none" : shown.text, count: group.count,

@@ -11,8 +11,8 @@ extension Asking {
     let newest = version.snapshot
     let reference = try object(in: newest, of: store)
     let base = version.view.base
-    let upper = min(
-      max((try parameters.number("before") ?? .max) - 1, base), version.token.number)
+    let before = max(try parameters.number("before") ?? .max, base + 1)
+    let upper = min(before - 1, version.token.number)
     let history = History(
       version: version, after: base, through: upper,
       condition: .touches(reference.id(in: newest))
@@ -22,20 +22,14 @@ extension Asking {
       HistoryPage.Search(history: history, limit: limit, changes: 1), for: WorkTime(patience),
       cancellation)
     let cut = try cut(2_000)
-    let reader = newest.reader
-    let showing = ChangeShowing(
-      values: values(of: store, cut: cut, reader.largeValues), newest: reader)
+    let showing = changeShowing(of: store, cut: cut)
     let states = NamingStates(
       version, movingTo: page.entries.last?.transaction.number ?? version.token.number)
     var versions = try page.entries.map { entry in
       try cancellation.check()
       return LifeDocument.Version(
         header: ShownHeader(entry.transaction, changes: entry.total, cut: cut),
-        change: try entry.changes.first.map { change in
-          try showing.shown(change) { () throws(AnnalsError) in
-            try states.reader(at: entry.transaction.number)
-          }
-        })
+        change: try entry.changes.first.map { try showing.shown($0, states) })
     }
     let isAtBase = !page.hasMore && base > 0 && page.entries.last?.changes.first?.kind != .insert
     if isAtBase, let us = (try? store.moment(base))?.us {

@@ -29,7 +29,7 @@ extension Asking {
           exists ? try reader.stored(property, of: reference) : line?.value ?? .null
         var member = ObjectDocument.Member(
           name: property.name, type: "any",
-          value: try values.shown(value) { () throws(AnnalsError) in reader })
+          value: try values.shown(value, in: reader))
         member.describe(property.number, of: entity, in: schema)
         if let transaction = line?.transaction {
           member.setBy = ObjectDocument.Origin(transaction)

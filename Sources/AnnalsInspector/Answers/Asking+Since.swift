@@ -31,7 +31,7 @@ extension Asking {
     let last = try ask(end)
     var walk = SinceWalk(
       claim: claim, store: store, cancellation: cancellation, range: base..<end, ask: ask,
-      note: note)
+      note: note, reached: end)
     try walk.run(from: last)
     var found = walk.found
     if found == nil, !walk.isWhole {
@@ -117,17 +117,11 @@ extension Asking {
   private func changes(
     of transaction: Transaction, _ claim: Claim, _ store: OpenedStore
   ) throws -> [ShownChange] {
-    let newest = store.version.snapshot.reader
-    let showing = ChangeShowing(
-      values: values(of: store, cut: try cut(), newest.largeValues), newest: newest)
+    let showing = changeShowing(of: store, cut: try cut())
     let states = NamingStates(store.version, movingTo: transaction.number)
     let deciding = transaction.changes.filter {
       claim.isOfOwnValues ? claim.mayDecide($0) : claim.concerns($0)
     }
-    return try deciding.prefix(20).map { change in
-      try showing.shown(change) { () throws(AnnalsError) in
-        try states.reader(at: transaction.number)
-      }
-    }
+    return try deciding.prefix(20).map { try showing.shown($0, states) }
   }
 }

@@ -9,8 +9,8 @@ extension Asking {
     let stamp = try file.stamp()
     let words = command("stat").text
     let known = try file.space.current(of: stamp, waiting: WorkTime(patience)) { survey in
-      try FileReading.with(path) { file in
-        var verification = try StatisticsVerification(file, dividesHistory: true)
+      try StoreFile.with(path: path, locking: false) { found in
+        var verification = try StatisticsVerification(found.file, dividesHistory: true)
         let (report, statistics) = try verification.run { _ in }
         return SpaceDocument(statistics, isSound: report.isSound, command: words)
       }
@@ -31,7 +31,9 @@ extension Asking {
     let known = try file.findings.current(of: stamp, waiting: WorkTime(patience)) { survey in
       let collected = CollectedFindings(shownPath)
       var verifying = Verifying(path, named: shownPath)
-      try FileReading.with(path) { try verifying.checkBytes(of: $0, collected.add) }
+      try StoreFile.with(path: path, locking: false) {
+        try verifying.checkBytes(of: $0.file, collected.add)
+      }
       guard verifying.document.isSound else { return collected.document(verifying) }
       survey.report(0.5, collected.document(verifying))
       // The history is replayed beside the store that is shown.

@@ -28,8 +28,7 @@ extension Asking {
     for path in columns.paths {
       let cells = try cells(at: path, of: rows, query)
       for (index, value) in cells.enumerated() {
-        shown[index].values.append(
-          try values.shown(value) { () throws(AnnalsError) in reader })
+        shown[index].values.append(try values.shown(value, in: reader))
       }
       try cancellation.check()
     }

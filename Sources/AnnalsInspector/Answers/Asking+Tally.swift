@@ -9,7 +9,7 @@ extension Asking {
     let store = try opened()
     let version = store.version
     let (base, head) = (version.view.base, version.token.number)
-    let upper = min(max((try parameters.number("before") ?? .max) - 1, base), head)
+    let upper = min(max(try parameters.number("before") ?? .max, base + 1) - 1, head)
     let lower = min(max(try parameters.number("after") ?? base, base), upper)
     let condition = try LogFilter(parameters, store).condition.counting { store.now }
     let history = History(version: version, after: lower, through: upper, condition: condition)

@@ -105,7 +105,7 @@ private struct TimelinePage {
   ) throws -> TimelineDocument {
     let columns = sheet.columns
     let extent = extent
-    var packings = [Int: LanePacking]()
+    var packings = [Int: LanePacking<Int64>]()
     // At least one microsecond, so that equal dates do not share a lane.
     let labelWidth = max(1, (extent.map { ($0.1 - $0.0) / TimelinePage.labelShare } ?? 1))
     var bars: [TimelineDocument.Bar] = []

@@ -11,7 +11,7 @@ extension Asking {
     let before = try parameters.number("before")
     let after = try parameters.number("after")
     let lower = min(max(after ?? base, base), head)
-    let upper = min(max((before ?? .max) - 1, base), head)
+    let upper = min(max(before ?? .max, base + 1) - 1, head)
     let isForward = after != nil && before == nil
     let limit = max(1, try limit(50))
     var condition = try LogFilter(parameters, store).condition
@@ -23,9 +23,7 @@ extension Asking {
       changes: Asking.changesOfEach, mention: parameters["text"])
     let page = try HistoryPage(search, for: WorkTime(patience), cancellation)
     let entries = isForward ? page.entries.reversed() : page.entries
-    let newest = version.snapshot.reader
-    let showing = TransactionShowing(
-      ChangeShowing(values: values(of: store, cut: try cut(), newest.largeValues), newest: newest))
+    let showing = TransactionShowing(changeShowing(of: store, cut: try cut()))
     let states = NamingStates(
       version, movingTo: entries.last?.number ?? version.token.number)
     let shown = try entries.map { digest in
@@ -71,9 +69,7 @@ extension Asking {
     guard number > base else { throw version.pruned(number) }
     let (offset, limit) = (try offset(), try limit(200))
     let cut = try cut(2_000)
-    let newest = version.snapshot.reader
-    let showing = TransactionShowing(
-      ChangeShowing(values: values(of: store, cut: cut, newest.largeValues), newest: newest))
+    let showing = TransactionShowing(changeShowing(of: store, cut: cut))
     let states = NamingStates(version, movingTo: number)
     let history = History(
       version: version, after: number - 1, through: number, condition: .always)
@@ -85,10 +81,7 @@ extension Asking {
       if part.record.part == 0 { first = part.transaction }
       let own = part.transaction.changes
       for place in own.indices where total + place >= offset && changes.count < limit {
-        changes.append(
-          try showing.changes.shown(own[place]) { () throws(AnnalsError) in
-            try states.reader(at: number)
-          })
+        changes.append(try showing.changes.shown(own[place], states))
       }
       total += own.count
     }

@@ -44,6 +44,12 @@ package struct Asking {
     ValueShowing(.page(cut: cut), largeValues, departed: DepartedNames(in: store.version))
   }
 
+  /// Shows changes of the store, for a page.
+  func changeShowing(of store: OpenedStore, cut: Int) -> ChangeShowing {
+    let newest = store.version.snapshot.reader
+    return ChangeShowing(values: values(of: store, cut: cut, newest.largeValues), newest: newest)
+  }
+
   func limit(_ standard: Int = 100, most: Int = Asking.mostListed) throws -> Int {
     try parameters.count("limit", default: standard, within: 0...most)
   }

@@ -29,16 +29,6 @@ struct SinceWalk {
   /// So many, where each of their states is asked; none of a count, which takes long.
   private static let mostAsked = 5_000
 
-  init(
-    claim: Claim, store: OpenedStore, cancellation: Cancellation, range: Range<Int64>,
-    ask: @escaping (Int64) throws -> SinceDocument.Probe,
-    note: @escaping (SinceDocument.Probe) -> Void
-  ) {
-    (self.claim, self.store, self.cancellation, self.range) = (claim, store, cancellation, range)
-    (self.ask, self.note) = (ask, note)
-    reached = range.upperBound
-  }
-
   /// Walks from the answer at the end.
   mutating func run(from last: SinceDocument.Probe) throws {
     guard !range.isEmpty else { return isWhole = true }

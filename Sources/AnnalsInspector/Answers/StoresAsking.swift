@@ -31,7 +31,7 @@ package struct StoresAsking {
       let own =
         file.isOpen
         ? nil
-        : try Store(path: file.path, options: StoresAsking.options)
+        : try Store(path: file.path, options: .looking)
       defer { try? own?.close() }
       let version = try own?.version ?? file.opened().version
       let (base, head) = (version.view.base, version.token.number)
@@ -48,11 +48,5 @@ package struct StoresAsking {
       entry.problem = FaultDocument.Fault(code: "io", message: "\(error)")
     }
     return entry
-  }
-
-  private static var options: StoreOptions {
-    var options = StoreOptions.readOnly
-    options.holdsValues = false
-    return options
   }
 }

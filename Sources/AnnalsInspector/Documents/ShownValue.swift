@@ -4,12 +4,7 @@ import AnnalsModel
 ///
 /// Small in memory: the texts of dates and objects are made where they are asked for.
 package struct ShownValue: Sendable, Hashable {
-  package enum Kind: String, Codable, Sendable {
-    case null, erased, bool, int, double, decimal, string, date, day, uuid, url, json, data
-    case object, objects
-  }
-
-  package let kind: Kind
+  package let kind: ValueTag
   package private(set) var isCut: Bool?
   private var given = ""
   /// What `length`, `us` or `count` is; each kind has one of them at most.
@@ -17,10 +12,10 @@ package struct ShownValue: Sendable, Hashable {
   private var targets: [ShownObject]?
 
   /// A value of which the text is all there is.
-  package init(_ kind: Kind, _ text: String) { (self.kind, given) = (kind, text) }
+  package init(_ kind: ValueTag, _ text: String) { (self.kind, given) = (kind, text) }
 
   /// A text or data of so many bytes, perhaps cut.
-  init(_ kind: Kind, _ text: String, length: Int64, isCut: Bool) {
+  init(_ kind: ValueTag, _ text: String, length: Int64, isCut: Bool) {
     (self.kind, given, number) = (kind, text, length)
     if isCut { self.isCut = true }
   }
@@ -57,9 +52,17 @@ package struct ShownValue: Sendable, Hashable {
 extension ShownValue: Codable {
   private enum CodingKeys: CodingKey { case kind, text, length, isCut, us, object, objects, count }
 
+  /// The names of the kinds, by their places.
+  private static let names = ValueTag.allCases.map { "\($0)" }
+
   package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    kind = try values.decode(Kind.self, forKey: .kind)
+    let name = try values.decode(String.self, forKey: .kind)
+    guard let place = ShownValue.names.firstIndex(of: name) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .kind, in: values, debugDescription: "not a kind")
+    }
+    kind = ValueTag.allCases[place]
     isCut = try values.decodeIfPresent(Bool.self, forKey: .isCut)
     given = try values.decode(String.self, forKey: .text)
     let key: CodingKeys = kind == .date ? .us : kind == .objects ? .count : .length
@@ -71,7 +74,7 @@ extension ShownValue: Codable {
 
   package func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(kind, forKey: .kind)
+    try values.encode(ShownValue.names[Int(kind.place)], forKey: .kind)
     try values.encode(text, forKey: .text)
     try values.encodeIfPresent(length, forKey: .length)
     try values.encodeIfPresent(isCut, forKey: .isCut)

@@ -1,22 +1,8 @@
 import Annals
-import AnnalsStorage
 import Foundation
-import SystemPackage
 
-/// Reads the bytes of any file, however damaged. Takes no lock, so that nobody who writes waits.
+/// Tells one state of a file from another.
 enum FileReading {
-  /// Runs `body` on the file at the path, and closes it.
-  static func with<R>(_ path: String, _ body: (any StorageFile) throws -> R) throws -> R {
-    do {
-      let file = try PosixFileSystem().open(path, for: .reading)
-      defer { file.close() }
-      return try body(file)
-    } catch let error as StorageError {
-      if error.errno == .noSuchFileOrDirectory { throw AnnalsError.missingFile(path) }
-      throw AnnalsError(.io, "\(path) cannot be read", underlying: error.errno)
-    }
-  }
-
   /// Which bytes the file has. Throws `.notFound` if there is none.
   static func stamp(of path: String) throws(AnnalsError) -> FileStamp {
     guard let found = try? FileManager.default.attributesOfItem(atPath: path),

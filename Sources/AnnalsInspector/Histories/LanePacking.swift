@@ -1,22 +1,22 @@
-import AnnalsQuery
-
 /// Puts bars into lanes so that none overlap: each, in the order of their starts, into the lane
 /// that became free first.
-struct LanePacking {
+package struct LanePacking<Place: Comparable> {
   /// How many lanes there are.
-  var count: Int { ends.count }
+  package var count: Int { ends.count }
   /// Where the last bar of each lane ends.
-  private var ends: [Int64] = []
+  private var ends: [Place] = []
   /// As many lanes are looked through; a further bar goes to the one that is free first.
-  private static let most = 400
+  private let most: Int
+
+  package init(most: Int = 400) { self.most = most }
 
   /// The lane of the next bar.
-  mutating func lane(from start: Int64, to end: Int64) -> Int {
+  package mutating func lane(from start: Place, to end: Place) -> Int {
     if let free = ends.firstIndex(where: { $0 <= start }) {
       ends[free] = end
       return free
     }
-    if ends.count < LanePacking.most {
+    if ends.count < most {
       ends.append(end)
       return ends.count - 1
     }

@@ -1,3 +1,5 @@
+import AnnalsModel
+
 /// The parameters of a request: names with values, as in the query of an address.
 package struct RequestParameters: Sendable {
   private var pairs: [(name: String, value: String)] = []
@@ -69,7 +71,7 @@ enum PercentEncoding {
     var awaits = 0
     for byte in bytes {
       if awaits > 0 {
-        guard let digit = digit(byte) else { return nil }
+        guard let digit = byte.hexDigit else { return nil }
         awaits -= 1
         if let first = high.take() {
           decoded.append(first << 4 | digit)
@@ -84,14 +86,5 @@ enum PercentEncoding {
     }
     guard awaits == 0 else { return nil }
     return String(validating: decoded, as: UTF8.self)
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

@@ -3,7 +3,7 @@ import AnnalsLog
 import AnnalsModel
 
 /// Something that happened to a store while it is shown.
-struct FileEvent: Sendable {
+enum FileEvent: Sendable {
   /// New transactions, or where the store stands at first.
   struct Head: Codable, Sendable {
     var head: Int64
@@ -22,12 +22,8 @@ struct FileEvent: Sendable {
     var message: String
   }
 
-  enum Content: Sendable {
-    case head(Head)
-    case changed(Changed)
-  }
-
-  var content: Content
+  case head(Head)
+  case changed(Changed)
 }
 
 /// Notices what happens to a file: compares it with how it was when it was last looked at.
@@ -72,17 +68,13 @@ struct FileChanges {
       let reason = error.code == .notFound ? "missing" : "damaged"
       guard problem != reason else { return [] }
       problem = reason
-      return [
-        FileEvent(
-          content: .changed(FileEvent.Changed(reason: reason, message: error.description)))
-      ]
+      return [.changed(FileEvent.Changed(reason: reason, message: error.description))]
     }
   }
 
   private func changed(_ reason: String, _ now: Standing, _ message: String) -> FileEvent {
-    FileEvent(
-      content: .changed(
-        FileEvent.Changed(reason: reason, base: now.base, head: now.head, message: message)))
+    .changed(
+      FileEvent.Changed(reason: reason, base: now.base, head: now.head, message: message))
   }
 
   private func head(
@@ -91,10 +83,9 @@ struct FileChanges {
     let moment = version.position.timestamp
     let isKnown = standing.head > standing.base && version.view.gap(at: standing.head) == nil
     let author = isKnown ? try version.header(of: standing.head).author : nil
-    return FileEvent(
-      content: .head(
-        FileEvent.Head(
-          head: standing.head, base: standing.base, timestamp: moment.description,
-          us: moment.microseconds, size: Int64(clamping: try file.stamp().size), author: author)))
+    return .head(
+      FileEvent.Head(
+        head: standing.head, base: standing.base, timestamp: moment.description,
+        us: moment.microseconds, size: Int64(clamping: try file.stamp().size), author: author))
   }
 }

@@ -9,7 +9,7 @@ extension BlameDocument {
     let lines = try blame.map { line in
       Line(
         property: line.property,
-        value: try values.shown(line.value) { () throws(AnnalsError) in reader },
+        value: try values.shown(line.value, in: reader),
         setBy: line.transaction.map { ObjectDocument.Origin($0) })
     }
     self.init(

@@ -27,6 +27,12 @@ package struct ChangeShowing {
     return try shown(change, naming: state)
   }
 
+  /// Shows a change, named by the states.
+  package func shown(_ change: Change, _ states: NamingStates) throws -> ShownChange {
+    try shown(
+      change, { () throws(AnnalsError) in try states.reader(at: change.transactionNumber) })
+  }
+
   /// Shows a difference, with the names of the state that has the object. Of one that was deleted
   /// while another was inserted under the same key, the properties in which the two differ.
   package func shown(_ difference: ObjectDifference) throws -> ShownChange {

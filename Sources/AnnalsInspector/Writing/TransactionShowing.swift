@@ -18,11 +18,8 @@ package struct TransactionShowing {
   ) throws -> TransactionsDocument.Entry {
     var entry = TransactionsDocument.Entry(
       header: header(digest.transaction, changes: digest.total),
-      changes: try digest.changes.map { change in
-        try changes.shown(change) { () throws(AnnalsError) in
-          try states.reader(at: digest.number)
-        }
-      }, matching: digest.matching)
+      changes: try digest.changes.map { try changes.shown($0, states) },
+      matching: digest.matching)
     let lines = SchemaText.lines(of: digest.transaction)
     if lines.count > TransactionShowing.schemaLinesIfWhole {
       entry.schemaLines = Array(lines.prefix(TransactionShowing.schemaLinesIfCut))
@@ -46,7 +43,7 @@ package struct TransactionShowing {
       .filter { $0.key != "message" }.prefix(most).map { entry in
         let value =
           if let newest = changes.newest {
-            try changes.values.shown(entry.value) { () throws(AnnalsError) in newest }
+            try changes.values.shown(entry.value, in: newest)
           } else {
             try changes.values.shown(entry.value)
           }

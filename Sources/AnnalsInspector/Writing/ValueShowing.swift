@@ -46,6 +46,11 @@ package final class ValueShowing {
     }
   }
 
+  /// Shows a value, with the names and labels that objects have in the state.
+  package func shown(_ value: Value, in state: StateReader) throws -> ShownValue {
+    try shown(value) { () throws(AnnalsError) in state }
+  }
+
   /// Shows a value that belongs to no state: objects by their numbers.
   package func shown(_ value: Value) throws -> ShownValue {
     switch value {
@@ -58,11 +63,11 @@ package final class ValueShowing {
       return ShownValue(.data, "", length: Int64(bytes.count), isCut: true)
     case .large(let large): return try self.large(large)
     case .erased, .bool, .int, .double, .uuid, .decimal, .day, .object, .objects:
-      return ShownValue(ShownValue.Kind(value.tag), value.plainText)
+      return ShownValue(value.tag, value.plainText)
     }
   }
 
-  private func text(_ text: String, _ kind: ShownValue.Kind) -> ShownValue {
+  private func text(_ text: String, _ kind: ValueTag) -> ShownValue {
     let count = text.utf8.count
     let cut = room > 0 ? limits.text : min(limits.text, ShowingLimits.leastText)
     let isCut = count > cut && text.unicodeScalars.count > cut
@@ -79,12 +84,8 @@ package final class ValueShowing {
   ) throws -> ShownDifference {
     var shown = ShownDifference(property: property)
     if let before, let after, try show(before.value, after.value, in: &shown) { return shown }
-    shown.before = try before.map { side in
-      try self.shown(side.value) { () throws(AnnalsError) in side.state }
-    }
-    shown.after = try after.map { side in
-      try self.shown(side.value) { () throws(AnnalsError) in side.state }
-    }
+    shown.before = try before.map { try self.shown($0.value, in: $0.state) }
+    shown.after = try after.map { try self.shown($0.value, in: $0.state) }
     return shown
   }
 
@@ -100,8 +101,7 @@ package final class ValueShowing {
     else { return false }
     func shown(_ value: Value, _ text: String) -> ShownValue {
       room -= text.utf8.count
-      let kind = ShownValue.Kind(value.tag)
-      return ShownValue(kind, text, length: Int64(value.textLength), isCut: true)
+      return ShownValue(value.tag, text, length: Int64(value.textLength), isCut: true)
     }
     difference.before = shown(before, window.before)
     difference.after = shown(after, window.after)
@@ -153,7 +153,7 @@ package final class ValueShowing {
 
   /// The beginning of a large text, if the budget allows.
   private func large(_ large: LargeValue) throws -> ShownValue {
-    let kind = ShownValue.Kind(large.tag)
+    let kind = large.tag
     let count = min(large.length, limits.large)
     var start = ""
     if large.tag.isText, count > 0, count <= budget, let text = try beginning(of: large, count) {
@@ -187,29 +187,5 @@ extension Value {
     case .large(let large): large.tag.isText ? Int(clamping: large.length) : 0
     default: 0
     }
-  }
-}
-
-extension ShownValue.Kind {
-  /// The kind of values with this tag.
-  init(_ tag: ValueTag) {
-    self =
-      switch tag {
-      case .null: .null
-      case .erased: .erased
-      case .bool: .bool
-      case .int: .int
-      case .double: .double
-      case .decimal: .decimal
-      case .string: .string
-      case .date: .date
-      case .day: .day
-      case .uuid: .uuid
-      case .url: .url
-      case .json: .json
-      case .data: .data
-      case .object: .object
-      case .objects: .objects
-      }
   }
 }

@@ -99,13 +99,11 @@ package struct Verifying {
     with other: String, in environment: StoreEnvironment = .system,
     _ report: (FindingsDocument.Entry) throws -> Void
   ) throws -> Int64? {
-    var options = StoreOptions.readOnly
-    options.holdsValues = false
-    let store = try Store(path: path, options: options, environment: environment)
+    let store = try Store(path: path, options: .looking, environment: environment)
     defer { try? store.close() }
     let comparison: HistoryComparison
     do {
-      let second = try Store(path: other, options: options, environment: environment)
+      let second = try Store(path: other, options: .looking, environment: environment)
       defer { try? second.close() }
       comparison = try HistoryComparison(
         store.version, second.version, named: (shownPath, other))

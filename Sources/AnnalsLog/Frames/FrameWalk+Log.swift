@@ -18,7 +18,7 @@ extension FrameWalk {
   ) {
     let bytes = FileWindow(
       generation.file, size: limit, leastRead: FrameWalk.leastRead,
-      first: Int(min(expected, FrameWalk.greatestFirstRead)), failures: .thrown)
+      first: Int(min(expected, FrameWalk.greatestFirstRead)))
     self.init(bytes, seed: generation.seed, from: point)
   }
 

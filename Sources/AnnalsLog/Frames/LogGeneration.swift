@@ -23,12 +23,12 @@ package final class LogGeneration: Sendable {
   deinit { file.close() }
 
   /// Opens the generation in a file, and reads and checks its header.
-  static func open(_ file: any StorageFile) throws(LogError) -> LogGeneration {
+  package static func open(_ file: any StorageFile) throws(LogError) -> LogGeneration {
     LogGeneration(file: file, header: try readHeader(of: file))
   }
 
   private static func readHeader(of file: any StorageFile) throws(LogError) -> FileHeader {
-    let block = try read(FormatLimits.blockLength, at: 0, of: file)
+    let block = try wrapping { try file.bytes(FormatLimits.blockLength, at: 0) }
     do {
       return try block.withBytes { bytes throws(HeaderFault) in try FileHeader.decode(bytes) }
     } catch {
@@ -46,20 +46,9 @@ package final class LogGeneration: Sendable {
     }
   }
 
-  /// Reads up to `count` bytes; fewer only at the end of the file.
-  private static func read(
-    _ count: Int, at offset: UInt64, of file: any StorageFile
-  ) throws(LogError) -> ContiguousArray<UInt8> {
-    try wrapping {
-      try ContiguousArray(count: count) { buffer throws(StorageError) in
-        try file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-      }
-    }
-  }
-
   /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.
   func read(_ count: Int, at offset: UInt64) throws(LogError) -> ContiguousArray<UInt8> {
-    try LogGeneration.read(count, at: offset, of: file)
+    try wrapping { try file.bytes(count, at: offset) }
   }
 
   /// The size of the file now.
@@ -68,7 +57,7 @@ package final class LogGeneration: Sendable {
   }
 
   /// Reads the header of the frame at `offset`; nil if there is none.
-  func frameHeader(at offset: UInt64) throws(LogError) -> FrameHeader? {
+  package func frameHeader(at offset: UInt64) throws(LogError) -> FrameHeader? {
     var bytes = try window()
     return try wrapping { try bytes.frameHeader(at: offset, seed: seed) }
   }
@@ -87,7 +76,7 @@ package final class LogGeneration: Sendable {
 
   /// All bytes of the file as it is now.
   private func window() throws(LogError) -> FileWindow {
-    FileWindow(file, size: try size(), leastRead: 0, failures: .thrown)
+    FileWindow(file, size: try size(), leastRead: 0)
   }
 
   /// Reads a chunk's payload; checks frame and payload. Throws `damage` if a check fails.

@@ -5,9 +5,9 @@ import AnnalsModel
 ///
 /// One slot is whole at any time, and each belongs to the store and generation of the header.
 /// Otherwise nothing tells what of the log was synced, and `requireSound` throws the reason.
-struct RootSlots: Sendable {
+package struct RootSlots: Sendable {
   /// The readable slots, the newer one first.
-  private(set) var valid: [RootSlot] = []
+  package private(set) var valid: [RootSlot] = []
   /// What is wrong with the others.
   private(set) var findings: [LogFinding] = []
   /// Why bytes after the end of the log may be more than a crash leaves: a slot is lost in a way
@@ -93,7 +93,7 @@ extension LogGeneration {
   /// The root slots of the file. Reads both again if one is unusable, since another process may be
   /// writing it, until two readings agree. Throws `newerReader` if one needs features that this
   /// engine does not know.
-  func slots() throws(LogError) -> RootSlots {
+  package func slots() throws(LogError) -> RootSlots {
     var slots = try readSlots()
     var tries = 1
     while !slots.areWhole, tries < LogGeneration.mostTries {

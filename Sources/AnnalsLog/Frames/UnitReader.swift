@@ -116,12 +116,10 @@ extension FrameWalk {
   func decode(
     _ frame: WalkedFrame, withChanges: Bool = true, into batch: inout ChangeBatch
   ) throws(LogError) {
-    do {
+    try decoding(at: frame.offset) { () throws(DecodeFault) in
       try withPayload(of: frame) { payload throws(DecodeFault) in
         try frame.header.decodeTransactions(payload, withChanges: withChanges, into: &batch)
       }
-    } catch {
-      throw .decode(error, at: frame.offset)
     }
   }
 

@@ -70,16 +70,10 @@ extension LogGeneration {
         throw .damage(at: offset, "a large value whose base is not there")
       }
       let frame = try frame(at: entry.offset, kind: .largeValue)
-      try frame.payload.withBytes { bytes throws(LogError) in
-        try decoding(at: entry.offset) { () throws(DecodeFault) in try chain.add(bytes) }
+      try frame.payload.decoded(at: entry.offset) { bytes throws(DecodeFault) in
+        try chain.add(bytes)
       }
     }
     return try decoding(at: offset) { () throws(DecodeFault) in try chain.made() }
-  }
-
-  private func decoding<Result>(
-    at offset: UInt64, _ body: () throws(DecodeFault) -> Result
-  ) throws(LogError) -> Result {
-    do throws(DecodeFault) { return try body() } catch { throw .decode(error, at: offset) }
   }
 }

@@ -16,12 +16,8 @@ extension LogView {
     tombstones reference: ChunkReference, into batch: inout ChangeBatch
   ) throws(LogError) {
     let (flags, bytes) = try file.tombstones(reference)
-    do {
-      try bytes.withBytes { bytes throws(DecodeFault) in
-        try TombstoneCodec.decode(bytes, flags: flags, into: &batch)
-      }
-    } catch {
-      throw .decode(error, at: reference.offset)
+    try bytes.decoded(at: reference.offset) { bytes throws(DecodeFault) in
+      try TombstoneCodec.decode(bytes, flags: flags, into: &batch)
     }
     guard batch.changes.count == Int(reference.count),
       batch.transactions.last?.number ?? 0 <= base

@@ -72,18 +72,13 @@ extension LogGeneration {
 
   /// The bytes of a saved projection. Throws `damage` or `decode` if they are damaged.
   func state(of saved: SavedProjection) throws(LogError) -> ContiguousArray<UInt8> {
-    let payload = try chunk(saved.chunk)
-    let contents: ProjectionCodec.Contents
-    do {
-      contents = try payload.withBytes { bytes throws(DecodeFault) in
-        try ProjectionCodec.decode(bytes)
-      }
-    } catch {
-      throw .decode(error, at: saved.chunk.offset)
+    let place = saved.chunk.offset
+    let contents = try chunk(saved.chunk).decoded(at: place) { bytes throws(DecodeFault) in
+      try ProjectionCodec.decode(bytes)
     }
     guard saved.isNamed(contents.name), contents.version == saved.version,
       contents.number == saved.number
-    else { throw .damage(at: saved.chunk.offset, "the state of another projection") }
+    else { throw .damage(at: place, "the state of another projection") }
     return contents.state
   }
 }

@@ -129,7 +129,6 @@ struct LogLoading {
         .damaged(endOfLog.tail)
     }
     report.start = loaded.start.number
-    report.startOffset = loaded.offset
     attempt = makeAttempt(from: loaded, upTo: endOfLog.point.offset)
   }
 

@@ -1,6 +1,5 @@
 import AnnalsFormat
 import AnnalsFrames
-import AnnalsModel
 import AnnalsStorage
 
 extension LogView {
@@ -19,8 +18,7 @@ extension LogView {
   ) throws(LogError) -> UInt64 {
     let path = try fileSystem.pathOfNewFile(path)
     let slot = try slotAtEnd()
-    let temporary = try TemporaryFile(
-      for: path, like: original, requiresOwner: false, known: nil, in: fileSystem)
+    let temporary = try TemporaryFile(for: path, like: original, in: fileSystem)
     do throws(LogError) {
       try copyLog(to: temporary.file)
       var header = file.header
@@ -69,10 +67,7 @@ extension LogView {
     while offset < end {
       let bytes = try file.read(Int(min(end - offset, 1 << 20)), at: offset)
       guard !bytes.isEmpty else { throw .damage(at: offset, "the file ends before its log") }
-      let place = offset
-      try wrapping {
-        try bytes.withBytes { bytes throws(StorageError) in try copy.write(bytes, at: place) }
-      }
+      try wrapping { try copy.write(bytes, at: offset) }
       offset += UInt64(bytes.count)
     }
   }

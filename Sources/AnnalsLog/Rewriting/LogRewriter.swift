@@ -155,9 +155,7 @@ package final class LogRewriter {
         claim.passOn()
       } else {
         // Whoever may not read this store may not read what is made of it.
-        try TemporaryFile(
-          for: destination, like: log.original, requiresOwner: false, known: nil,
-          in: log.fileSystem)
+        try TemporaryFile(for: destination, like: log.original, in: log.fileSystem)
       }
     return RewriteTarget(temporary, header: header)
   }

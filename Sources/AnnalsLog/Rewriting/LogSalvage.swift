@@ -25,8 +25,7 @@ package final class LogSalvage {
     destination = try fileSystem.pathOfNewFile(path)
     var header = header
     header.baseCheckpointOffset = 0
-    let temporary = try TemporaryFile(
-      for: destination, like: original, requiresOwner: false, known: nil, in: fileSystem)
+    let temporary = try TemporaryFile(for: destination, like: original, in: fileSystem)
     target = RewriteTarget(temporary, header: header)
   }
 
@@ -62,8 +61,6 @@ package final class LogSalvage {
   package var migrations: [MigrationRecord] { target?.tables.migrations ?? [] }
   /// The schema as of the head.
   package var schema: Schema { target?.tables.schema ?? Schema() }
-  /// The length of the file so far.
-  package var length: UInt64 { target?.offset ?? 0 }
 
   /// Writes the base, whose large values were written before. `image` stores the chunks of its
   /// state.

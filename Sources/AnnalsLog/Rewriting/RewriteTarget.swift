@@ -69,12 +69,7 @@ final class RewriteTarget {
 
   /// Writes the frames gathered so far.
   func flush() throws(LogError) {
-    let start = frames.start
-    try wrapping {
-      try frames.bytes.withBytes { bytes throws(StorageError) in
-        try temporary.file.write(bytes, at: start)
-      }
-    }
+    try wrapping { try temporary.file.write(frames.bytes, at: frames.start) }
     frames.removeAll()
   }
 
@@ -128,31 +123,13 @@ final class RewriteTarget {
     return result
   }
 
-  private func copy(
-    _ list: [ChunkReference], from old: LogGeneration
-  ) throws(LogError) -> [ChunkReference] {
-    var result: [ChunkReference] = []
-    for reference in list { result.append(try copy(reference, from: old)) }
-    return result
-  }
-
   /// The directories of entities, with their chunks copied from `old`.
   func copy(
     _ entities: [EntityDirectory], from old: LogGeneration
   ) throws(LogError) -> [EntityDirectory] {
     var result = entities
-    for entity in result.indices {
-      result[entity].rows = try copy(result[entity].rows, from: old)
-      for column in result[entity].columns.indices {
-        let chunks = result[entity].columns[column].chunks
-        result[entity].columns[column].chunks = try copy(chunks, from: old)
-      }
-      for index in result[entity].indexes.indices {
-        for chunk in result[entity].indexes[index].chunks.indices {
-          let reference = result[entity].indexes[index].chunks[chunk].reference
-          result[entity].indexes[index].chunks[chunk].reference = try copy(reference, from: old)
-        }
-      }
+    for index in result.indices {
+      try result[index].replaceChunks { (chunk) throws(LogError) in try copy(chunk, from: old) }
     }
     return result
   }
@@ -233,28 +210,16 @@ final class RewriteTarget {
     var previous = header.checksum
     var offset = FormatLimits.logStart
     var bytes: ContiguousArray<UInt8> = []
+    var window = FileWindow(temporary.file, size: end, leastRead: 0)
     while offset < end {
-      bytes.removeAll(keepingCapacity: true)
-      bytes.append(zerosUpTo: FormatLimits.frameHeaderLength)
-      let file = temporary.file
-      let place = offset
-      _ = try wrapping {
-        try bytes.withMutableBytes { buffer throws(StorageError) in
-          try file.read(into: buffer, at: place)
-        }
-      }
-      let decoded = bytes.withUnsafeBytes {
-        try? FrameHeader.decode($0, at: offset, seed: header.seed)
-      }
-      guard var frame = decoded else {
+      let found = try wrapping { try window.frameHeader(at: offset, seed: header.seed) }
+      guard var frame = found else {
         throw .damage(at: offset, "the new file reads otherwise than written")
       }
       frame.previousChecksum = previous
       bytes.removeAll(keepingCapacity: true)
       frame.encode(into: &bytes, at: offset, seed: header.seed)
-      try wrapping {
-        try bytes.withBytes { bytes throws(StorageError) in try file.write(bytes, at: place) }
-      }
+      try wrapping { try temporary.file.write(bytes, at: offset) }
       previous = frame.checksum
       offset += frame.frameLength
     }

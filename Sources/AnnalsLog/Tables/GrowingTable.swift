@@ -89,13 +89,8 @@ struct GrowingTable<Entry: TableEntry>: Sendable {
   ) throws(LogError) -> [Entry] {
     if let entries = cache?.entries(of: reference.offset, as: Entry.self) { return entries }
     let payload = try generation.chunk(reference)
-    let entries: [Entry]
-    do {
-      entries = try payload.withBytes { bytes throws(DecodeFault) in
-        try TableCodec<Entry>.decode(bytes)
-      }
-    } catch {
-      throw .decode(error, at: reference.offset)
+    let entries = try payload.decoded(at: reference.offset) { bytes throws(DecodeFault) in
+      try TableCodec<Entry>.decode(bytes)
     }
     guard entries.count == Int(reference.count) else {
       throw .damage(at: reference.offset, "a table's chunk is incomplete")

@@ -1,5 +1,5 @@
 import AnnalsFormat
-import AnnalsModel
+import AnnalsFrames
 import AnnalsStorage
 
 /// What has the name of an unfinished file, after stale leftovers of dead creators were removed.
@@ -69,11 +69,7 @@ enum Leftover {
     do throws(StorageError) {
       guard try file.lock(.exclusive, wait: .none) else { return .inUse }
       let size = try file.size()
-      var start = ContiguousArray<UInt8>(repeating: 0, count: Int(FormatLimits.logStart))
-      let count = try start.withMutableBytes { buffer throws(StorageError) in
-        try file.read(into: buffer, at: 0)
-      }
-      start.removeLast(start.count - count)
+      let start = try file.bytes(Int(FormatLimits.logStart), at: 0)
       if let reason = start.withUnsafeBytes({ reasonToKeep($0, size) }) { return .foreign(reason) }
     } catch {
       return .foreign(error.reason)

@@ -2,16 +2,6 @@ import AnnalsFormat
 import AnnalsModel
 import AnnalsStorage
 
-/// A written checkpoint.
-package struct CheckpointMark: Hashable, Sendable {
-  /// The transaction whose state it holds.
-  package var number: Int64
-  /// Where its directory is.
-  package var offset: UInt64
-  /// How many bytes it added to the file.
-  package var byteCount: UInt64
-}
-
 extension LogFile {
   /// Writes a checkpoint of the state at the head, syncs it and everything before it, and names it
   /// in a root slot. `body` stores the chunks and returns the entity directories. Saves
@@ -19,14 +9,12 @@ extension LogFile {
   ///
   /// The caller holds the lock, and the log stands at the file's end. If `body` throws, or there is
   /// no space, nothing is left of the checkpoint.
-  @discardableResult
   package func writeCheckpoint(
     schema: Schema, projections: [ProjectionImage] = [],
     _ body: (ChunkStore) throws -> [EntityDirectory]
-  ) throws(LogError) -> CheckpointMark {
+  ) throws(LogError) {
     // A checkpoint is a unit like a transaction: it begins and aborts the same way.
     try begin()
-    let start = state.withLock { $0.end.offset }
     do throws(LogError) {
       // The sync below covers the newest slot, so the next slot may name the checkpoint.
       try state.withLock { (state) throws(LogError) in
@@ -49,12 +37,8 @@ extension LogFile {
       throw error
     }
     try sync()
-    return try withOpenState { (state) throws(LogError) in
+    _ = try withOpenState { (state) throws(LogError) in
       try state.writeSlot(extent: state.synced.size)
-      let place = state.tables.checkpoint
-      return CheckpointMark(
-        number: state.tables.head.number, offset: place?.offset ?? 0,
-        byteCount: state.end.offset - start)
     }
   }
 }

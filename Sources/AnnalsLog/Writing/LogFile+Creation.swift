@@ -38,7 +38,7 @@ extension LogFile {
       let place = try wrapping { try fileSystem.identity(of: path) }
       if place != nil { return false }
       do throws(LogError) {
-        let temporary = try TemporaryFile(for: path, like: nil, known: nil, in: fileSystem)
+        let temporary = try TemporaryFile(for: path, like: nil, in: fileSystem)
         try seal(new, temporary)
         do throws(LogError) {
           try temporary.put(at: path)
@@ -75,8 +75,7 @@ extension LogFile {
     if !isEmpty { return false }
     let names = try wrapping { try fileSystem.linkCount(of: path) }
     guard names <= 1 else { throw .hardLinked(names) }
-    let temporary = try TemporaryFile(
-      for: path, like: path, requiresOwner: false, known: nil, in: fileSystem)
+    let temporary = try TemporaryFile(for: path, like: path, in: fileSystem)
     try seal(new, temporary)
     do throws(StorageError) {
       try fileSystem.rename(temporary.path, over: path)
@@ -97,8 +96,7 @@ extension LogFile {
   /// durably. The caller holds the lock, as for `remove`; others find another file at the path.
   package func replaceWithEmpty() throws(LogError) {
     precondition(state.withLock { $0.isLocked }, "a file is replaced under its lock")
-    let temporary = try TemporaryFile(
-      for: path, like: path, requiresOwner: false, known: nil, in: fileSystem)
+    let temporary = try TemporaryFile(for: path, like: path, in: fileSystem)
     defer { temporary.file.close() }
     do throws(StorageError) {
       try temporary.file.truncate(to: 0)

@@ -97,7 +97,7 @@ extension LogFile {
       do throws(LogError) {
         let made = try TemporaryFile(
           for: LogFile.spoolPath(for: path, tries % LogFile.spoolNames), like: original,
-          requiresOwner: false, known: nil, in: fileSystem)
+          in: fileSystem)
         return try made.withoutName()
       } catch {
         // Somebody else is making one, and has the name for a moment.

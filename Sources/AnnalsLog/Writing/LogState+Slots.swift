@@ -1,6 +1,5 @@
 import AnnalsFormat
-import AnnalsModel
-import AnnalsStorage
+import AnnalsFrames
 
 // Root slots, as writers see them. One slot must be whole whatever happens. So none is written
 // before this log itself has synced the newest one, with a sync that succeeded and began after that
@@ -78,9 +77,8 @@ extension LogState {
     }
     let block = next.encode(seed: generation.seed)
     let offset = FormatLimits.slotOffsets[next.index]
-    let file = generation.file
     do {
-      try block.withBytes { bytes throws(StorageError) in try file.write(bytes, at: offset) }
+      try generation.file.write(block, at: offset)
     } catch {
       throw poison(error)
     }

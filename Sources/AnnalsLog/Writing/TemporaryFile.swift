@@ -1,5 +1,5 @@
 import AnnalsFormat
-import AnnalsModel
+import AnnalsFrames
 import AnnalsStorage
 
 /// An unfinished file beside the one that it will become or replace, under a fixed name and locked
@@ -16,13 +16,13 @@ struct TemporaryFile {
   static func path(for path: String) -> String { path + ".new" }
 
   /// Creates the file, locked and stamped. It gets mode, owner and extended attributes from
-  /// `original`; `known` is the store at `destination`. `requiresOwner` is as in
-  /// `FileSystem.create`.
+  /// `original`; `known` is the store at `destination`, which it is to replace: then its owner
+  /// must be set.
   ///
   /// Throws `busy` if somebody else is creating one, `occupied` if another file has its name.
   init(
-    for destination: String, like original: String?, requiresOwner: Bool = true,
-    known: Leftover.ExistingStore?, in fileSystem: any FileSystem
+    for destination: String, like original: String?, known: Leftover.ExistingStore? = nil,
+    in fileSystem: any FileSystem
   ) throws(LogError) {
     self.fileSystem = fileSystem
     path = TemporaryFile.path(for: destination)
@@ -30,7 +30,7 @@ struct TemporaryFile {
     while true {
       let made: any StorageFile
       do {
-        made = try fileSystem.create(path, like: original, requiresOwner: requiresOwner)
+        made = try fileSystem.create(path, like: original, requiresOwner: known != nil)
       } catch {
         guard error.isTaken else { throw .storage(error) }
         tries += 1
@@ -47,9 +47,7 @@ struct TemporaryFile {
           let place = try fileSystem.identity(of: path)
           if try place == made.identity() {
             file = made
-            try UnfinishedStamp.block.withBytes { bytes throws(StorageError) in
-              try made.write(bytes, at: 0)
-            }
+            try made.write(UnfinishedStamp.block, at: 0)
             try made.sync()
             return
           }
@@ -75,14 +73,12 @@ struct TemporaryFile {
     let length = FormatLimits.blockLength
     let header = ContiguousArray(blocks.prefix(length))
     try wrapping {
-      try ContiguousArray(blocks.dropFirst(length)).withBytes { bytes throws(StorageError) in
-        try file.write(bytes, at: UInt64(length))
-      }
+      try file.write(ContiguousArray(blocks.dropFirst(length)), at: UInt64(length))
       try file.sync()
     }
     try wrapping { try check(FileWithHeader(file, header: header)) }
     try wrapping {
-      try header.withBytes { bytes throws(StorageError) in try file.write(bytes, at: 0) }
+      try file.write(header, at: 0)
       try file.sync()
     }
   }

@@ -110,13 +110,10 @@ extension Value {
   package var conditionText: String {
     switch self {
     case .null: "nil"
-    case .erased: "(erased)"
+    case .erased, .int, .date, .uuid: plainText
     case .bool(let flag): flag ? "TRUE" : "FALSE"
-    case .int(let number): String(number)
     case .double(let number): number.isFinite ? "\(number)" : "DOUBLE(\"\(number)\")"
     case .string(let text): text.quotedForCondition
-    case .date(let moment): moment.description
-    case .uuid(let uuid): uuid.description
     case .decimal(let number): "DECIMAL(\"\(number)\")"
     case .day(let day): "DAY(\"\(day)\")"
     case .url(let text): "URL(\(text.quotedForCondition))"

@@ -28,9 +28,7 @@ public struct PropertyPath: Sendable {
 extension PropertyPath {
   /// The path with what stands for missing values at it.
   package func replacing(_ replacement: ValueReplacement?) -> PropertyPath {
-    var path = self
-    path.replacement = replacement
-    return path
+    changing(self) { $0.replacement = replacement }
   }
 
   /// The path from the object that the first name leads to.

@@ -8,31 +8,21 @@ extension Attribute: Definition {
     .number("number", \.number),
     .word("type", \.type, refusal: "is no type; types are \(AttributeType.names)")
       .needed("has no type")
-      .grows { stored, needed in
-        if stored.type.widens(to: needed.type) { stored.type = needed.type }
-        return nil
-      },
+      .grows { if $0.type.widens(to: $1.type) { $0.type = $1.type } },
     .flag("optional", \.isOptional, unless: true).said("required", early: true)
-      .grows { stored, needed in
-        if needed.isOptional { stored.isOptional = true }
-        return nil
-      },
+      .grows { if $1.isOptional { $0.isOptional = true } },
     .value("default", \.defaultValue, of: \.type).said("default")
       .grows { stored, needed in
         if stored.defaultValue == nil, needed.defaultValue?.isNull == false {
           stored.defaultValue = needed.defaultValue
         }
-        return nil
       },
     .flag("unique", \.isUnique).said("unique", early: true).declared(),
     .flag("preservedAfterDeletion", \.isPreservedAfterDeletion).said("kept in tombstones")
       .declared(),
     .value("minimum", \.validation.minimum, of: \.type).said("from")
-      .grows { stored, needed in
-        // The rules grow together, and after the type.
-        stored.validation = stored.validation.grown(toHold: needed.validation, as: stored.type)
-        return nil
-      },
+      // The rules grow together, and after the type.
+      .grows { $0.validation = $0.validation.grown(toHold: $1.validation, as: $0.type) },
     .value("maximum", \.validation.maximum, of: \.type).said("up to"),
     .whole("minimumLength", \.validation.minimumLength).said("length from"),
     .whole("maximumLength", \.validation.maximumLength).said("length up to"),

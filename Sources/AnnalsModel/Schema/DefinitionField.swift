@@ -42,41 +42,38 @@ package struct DefinitionField<Owner>: Sendable {
 
   /// The field as one that no definition lacks, with the end of the sentence that says so.
   func needed(_ lack: String) -> Self {
-    var field = self
-    field.lack = lack
-    return field
+    changing(self) { $0.lack = lack }
   }
 
   /// The field as one that texts mention: these words, then the content if it is no flag.
   func said(_ words: String, early isEarly: Bool = false) -> Self {
-    var field = self
-    field.text = (words, isEarly)
-    return field
+    changing(self) { $0.text = (words, isEarly) }
   }
 
   /// The field as one that follows the programs that open a store: `rule` changes what is stored to
   /// what is needed, too, or returns why that is impossible.
-  func grows(_ rule: @escaping @Sendable (_ stored: inout Owner, _ needed: Owner) -> String?)
-    -> Self
-  {
-    var field = self
-    field.growth = rule
-    return field
+  func growsUnless(
+    _ rule: @escaping @Sendable (_ stored: inout Owner, _ needed: Owner) -> String?
+  ) -> Self { changing(self) { $0.growth = rule } }
+
+  /// As `growsUnless`, where it is always possible.
+  func grows(_ rule: @escaping @Sendable (_ stored: inout Owner, _ needed: Owner) -> Void) -> Self {
+    growsUnless {
+      rule(&$0, $1)
+      return nil
+    }
   }
 
   /// The field as one that programs set: what is not as usual replaces what is stored.
   func declared() -> Self {
     grows { [content, set] stored, needed in
       if let content = content(needed) { set(&stored, content) }
-      return nil
     }
   }
 
   /// The field as an item of the definition's extension area. Never renumber.
   func item(_ tag: UInt64, _ meaning: String) -> Self {
-    var field = self
-    field.item = (tag, meaning)
-    return field
+    changing(self) { $0.item = (tag, meaning) }
   }
 }
 

@@ -15,16 +15,15 @@ extension Relationship: Definition {
         stored.isOptional = needed.isOptional
         // What every object has cannot be cleared.
         if stored.isRequired, stored.deleteRule == .nullify { stored.deleteRule = .deny }
-        return nil
       },
     .flag("toMany", \.isToMany)
-      .grows { stored, needed in
+      .growsUnless { stored, needed in
         guard stored.isToMany != needed.isToMany else { return nil }
         let (own, other) = stored.isToMany ? ("many", "one") : ("one", "many")
         return "the store has it to-\(own), not to-\(other)"
       },
     .flag("ordered", \.isOrdered)
-      .grows { stored, needed in
+      .growsUnless { stored, needed in
         needed.isOrdered && !stored.isOrdered && stored.isToMany == needed.isToMany
           ? "the store has it unordered, not ordered" : nil
       },
@@ -38,10 +37,7 @@ extension Relationship: Definition {
       guard case .word(let word) = content else { return }
       relationship.deleteRule = DeleteRule(rawValue: word) ?? relationship.deleteRule
     }.said("on delete").item(3, "delete rule")
-      .grows { stored, needed in
-        stored.deleteRule = needed.deleteRule ?? stored.deleteRule
-        return nil
-      },
+      .grows { $0.deleteRule = $1.deleteRule ?? $0.deleteRule },
     .text("inverse", \.inverseName).said("inverse").item(5, "name of the inverse").declared(),
     // A least number of 0 is none.
     DefinitionField("minimumCount", .whole) {
@@ -51,9 +47,9 @@ extension Relationship: Definition {
     }.said("count from").item(7, "least number of objects")
       .grows { stored, needed in
         // Both limits are declared at once; what is stored is checked at the end.
-        if needed.minimumCount == nil, needed.maximumCount == nil { return nil }
-        stored.adoptLimits(of: needed)
-        return nil
+        if needed.minimumCount != nil || needed.maximumCount != nil {
+          stored.adoptLimits(of: needed)
+        }
       },
     .whole("maximumCount", \.maximumCount).said("count up to").item(9, "most objects"),
     .flag("counted", \.isCounted).item(11, "derived attributes are of its objects").declared(),

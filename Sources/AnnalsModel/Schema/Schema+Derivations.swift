@@ -143,20 +143,28 @@ extension Schema {
       ? "the \(derivation.word) of no objects is null; declare it optional, or with a default" : nil
   }
 
+  /// The derived attributes that are not removed. O(attributes).
+  private var derivations: [(entity: Entity, attribute: Attribute, derivation: Derivation)] {
+    entities.filter { !$0.isRemoved && $0.hasDerivations }.flatMap { entity in
+      entity.attributes.compactMap { attribute in
+        attribute.isRemoved ? nil : attribute.derivation.map { (entity, attribute, $0) }
+      }
+    }
+  }
+
+  /// What a derivation of an entity reads.
+  private func inputs(of derivation: Derivation, in entity: Entity) -> [DerivedProperty] {
+    let owner = source(of: derivation, in: entity)?.objects.number ?? entity.number
+    return derivation.inputs.map { DerivedProperty(owner, $0.number) }
+  }
+
   /// The derived attributes, each after those that it reads; and those that read one another in a
   /// circle. What is impossible is left out. O(attributes).
   package var derivedProperties: (ordered: [DerivedProperty], cyclic: [DerivedProperty]) {
     var reads: [DerivedProperty: [DerivedProperty]] = [:]
-    for entity in entities where !entity.isRemoved && entity.hasDerivations {
-      for attribute in entity.attributes where !attribute.isRemoved {
-        guard let derivation = attribute.derivation,
-          problem(of: derivation, for: attribute, in: entity) == nil
-        else { continue }
-        let owner = source(of: derivation, in: entity)?.objects.number ?? entity.number
-        reads[DerivedProperty(entity.number, attribute.number)] = derivation.inputs.map {
-          DerivedProperty(owner, $0.number)
-        }
-      }
+    for (entity, attribute, derivation) in derivations
+    where problem(of: derivation, for: attribute, in: entity) == nil {
+      reads[DerivedProperty(entity.number, attribute.number)] = inputs(of: derivation, in: entity)
     }
     var waiting: [DerivedProperty: Int] = [:]
     var readers: [DerivedProperty: [DerivedProperty]] = [:]
@@ -182,28 +190,16 @@ extension Schema {
 
   /// The name of an attribute that is derived from this one; nil if there is none. O(attributes).
   package func derivedName(from property: PropertyNumber, of number: EntityNumber) -> String? {
-    for entity in entities where !entity.isRemoved && entity.hasDerivations {
-      for attribute in entity.attributes where !attribute.isRemoved {
-        guard let derivation = attribute.derivation,
-          derivation.inputs.contains(where: { $0.number == property })
-        else { continue }
-        let owner = source(of: derivation, in: entity)?.objects.number ?? entity.number
-        if owner == number { return "\(entity.name).\(attribute.name)" }
-      }
-    }
-    return nil
+    let wanted = DerivedProperty(number, property)
+    return derivations.first { inputs(of: $0.derivation, in: $0.entity).contains(wanted) }
+      .map { "\($0.entity.name).\($0.attribute.name)" }
   }
 
   /// What is impossible about the derived attributes: names the attribute, and a circle.
   package var derivationConflicts: [SchemaConflict] {
-    var result: [SchemaConflict] = []
-    for entity in entities where !entity.isRemoved && entity.hasDerivations {
-      for attribute in entity.attributes where !attribute.isRemoved {
-        guard let derivation = attribute.derivation,
-          let problem = problem(of: derivation, for: attribute, in: entity)
-        else { continue }
-        result.append(
-          SchemaConflict(.invalidDerivation, entity.name, attribute.name, problem))
+    var result = derivations.compactMap { entity, attribute, derivation in
+      problem(of: derivation, for: attribute, in: entity).map {
+        SchemaConflict(.invalidDerivation, entity.name, attribute.name, $0)
       }
     }
     if let first = derivedProperties.cyclic.first, let entity = entity(numbered: first.entity) {
@@ -226,9 +222,7 @@ extension Schema {
       guard let entity = entity(numbered: property.entity),
         let derivation = entity.attribute(numbered: property.property)?.derivation
       else { break }
-      let owner = source(of: derivation, in: entity)?.objects.number ?? entity.number
-      next = derivation.inputs.lazy.map { DerivedProperty(owner, $0.number) }
-        .first(where: cyclic.contains)
+      next = inputs(of: derivation, in: entity).first(where: cyclic.contains)
     }
     let start = next.flatMap { path.firstIndex(of: $0) } ?? 0
     return (path[start...] + (next.map { [$0] } ?? [])).map { property in
@@ -292,18 +286,13 @@ extension AttributeType {
 extension Aggregate.Function {
   /// The type of its result over values of a type; nil if it takes no such values.
   package func resultType(of type: AttributeType) -> AttributeType? {
-    switch (self, type) {
-    case (.count, _): .int64
-    case (.sum, .int16), (.sum, .int32), (.sum, .int64): .int64
-    case (.sum, .double): .double
-    case (.sum, .decimal), (.average, .decimal): .decimal
-    case (.average, .int16), (.average, .int32), (.average, .int64), (.average, .double): .double
-    case (.minimum, .int16), (.minimum, .int32), (.minimum, .int64), (.minimum, .double),
-      (.minimum, .date), (.maximum, .int16), (.maximum, .int32), (.maximum, .int64),
-      (.maximum, .double), (.maximum, .date), (.minimum, .decimal), (.maximum, .decimal),
-      (.minimum, .day), (.maximum, .day):
-      type
-    default: nil
+    let isWhole = type.tag == .int
+    let isNumber = isWhole || type == .double || type == .decimal
+    return switch self {
+    case .count: .int64
+    case .sum: isWhole ? .int64 : isNumber ? type : nil
+    case .average: isWhole ? .double : isNumber ? type : nil
+    case .minimum, .maximum: isNumber || type == .date || type == .day ? type : nil
     }
   }
 }

@@ -16,12 +16,16 @@ public struct Schema: Hashable, Sendable {
 
   /// The entity of this name that is not removed.
   public func entity(named name: String) -> Entity? {
+    place(ofEntity: name).map { entities[$0] }
+  }
+
+  /// The place of the entity of this name that is not removed.
+  func place(ofEntity name: String) -> Int? {
     DefinitionProbe.count(entities.count)
     // By index: a closure would be given a copy of each definition.
-    let place = entities.indices.first {
+    return entities.indices.first {
       entities[$0].name.hasSameBytes(as: name) && !entities[$0].isRemoved
     }
-    return place.map { entities[$0] }
   }
 
   /// The entity with this number, removed or not.

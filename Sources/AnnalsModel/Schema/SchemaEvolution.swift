@@ -146,12 +146,6 @@ struct SchemaMerge {
     conflicts.append(SchemaConflict(kind, entity, property, reason))
   }
 
-  /// The index in the schema of the entity with this name that is not removed.
-  func liveIndex(ofEntity name: String) -> Int? {
-    DefinitionProbe.count(schema.entities.count)
-    return schema.entities.firstIndex { !$0.isRemoved && $0.name.hasSameBytes(as: name) }
-  }
-
   /// Adds everything in `required`: first the entities, so that relationships find them.
   mutating func add(_ required: Schema, objectCount: (EntityNumber) -> Int) {
     let live = required.entities.filter { !$0.isRemoved }

@@ -20,7 +20,7 @@ extension SchemaMerge {
   /// their entities anyway: what gets their names later is something else.
   mutating func rememberIdleEdits() {
     for edit in idleEdits {
-      guard let index = liveIndex(ofEntity: edit.entityName), isChanged(index) else { continue }
+      guard let index = schema.place(ofEntity: edit.entityName), isChanged(index) else { continue }
       schema.entities[index].madeEdits.append(edit)
     }
   }
@@ -29,7 +29,7 @@ extension SchemaMerge {
   /// or a reason against it.
   private mutating func apply(_ edit: SchemaEdit) -> Int? {
     if case .renameEntity(let old, let new) = edit { return renameEntity(old, to: new) }
-    guard let index = liveIndex(ofEntity: edit.names[0]) else { return nil }
+    guard let index = schema.place(ofEntity: edit.names[0]) else { return nil }
     let isApplied =
       switch edit {
       case .renameEntity: false
@@ -42,7 +42,7 @@ extension SchemaMerge {
   }
 
   private mutating func renameEntity(_ old: String, to new: String) -> Int? {
-    guard let index = liveIndex(ofEntity: old), !old.hasSameBytes(as: new) else { return nil }
+    guard let index = schema.place(ofEntity: old), !old.hasSameBytes(as: new) else { return nil }
     if let problem = new.entityNameProblem {
       report(.invalidName, new, nil, problem)
       return nil

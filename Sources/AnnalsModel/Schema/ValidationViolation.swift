@@ -143,15 +143,9 @@ extension Value {
   package var shortDescription: String {
     switch self {
     case .null: "null"
-    case .erased: "(erased)"
-    case .bool(let x): "\(x)"
-    case .int(let x): "\(x)"
+    case .erased, .bool, .int, .date, .uuid, .decimal, .day: plainText
     case .double(let x): "\(x)"
     case .string(let x): quoted(x)
-    case .date(let x): "\(x)"
-    case .uuid(let x): "\(x)"
-    case .decimal(let x): "\(x)"
-    case .day(let x): "\(x)"
     case .url(let x): "URL " + quoted(x)
     case .data(let x): "\(x.count) bytes"
     case .json(let x): "JSON " + quoted(x)

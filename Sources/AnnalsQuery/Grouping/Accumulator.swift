@@ -84,18 +84,10 @@ struct Accumulator {
     _ cell: ValueCell, _ batch: CellBatch, _ group: Int, _ sources: ConditionSources
   ) throws(StateFault) {
     let worse: Outcome = aggregate.function == .minimum ? .greater : .less
-    func consider(_ cell: ValueCell, _ arena: UnsafeRawBufferPointer) -> OwnedCell? {
-      if let best = extremes[group], best.outcome(cell, in: arena) != worse { return nil }
+    let best = extremes[group]
+    let better = try sources.withWhole(cell, in: batch.arena) { cell, arena -> OwnedCell? in
+      if let best, best.outcome(cell, in: arena) != worse { return nil }
       return OwnedCell(cell, in: arena)
-    }
-    let better: OwnedCell?
-    if cell.isLarge {
-      let whole = try sources.whole(cell, in: batch.arena)
-      better = whole.bytes.withUnsafeBufferPointer {
-        consider(whole.cell, UnsafeRawBufferPointer($0))
-      }
-    } else {
-      better = batch.arena.withUnsafeBufferPointer { consider(cell, UnsafeRawBufferPointer($0)) }
     }
     if let better { extremes[group] = better }
   }
@@ -143,16 +135,20 @@ extension Accumulator {
 }
 
 extension ConditionSources {
-  /// A large value with all its bytes.
-  func whole(
-    _ cell: ValueCell, in arena: ContiguousArray<UInt8>
-  ) throws(StateFault) -> OwnedCell {
-    let described = arena.withUnsafeBufferPointer { cell.value(in: UnsafeRawBufferPointer($0)) }
-    guard case .large(let value) = described else { return OwnedCell(.null, in: .empty) }
+  /// Calls `body` with a value and the bytes that it is in; with all its bytes if it is large.
+  @inline(__always)
+  func withWhole<T>(
+    _ cell: ValueCell, in arena: ContiguousArray<UInt8>,
+    _ body: (ValueCell, UnsafeRawBufferPointer) -> T
+  ) throws(StateFault) -> T {
+    guard cell.isLarge else { return arena.withUnsafeBytes { body(cell, $0) } }
+    guard case .large(let value) = arena.withUnsafeBytes({ cell.value(in: $0) }) else {
+      return body(.null, .empty)
+    }
     do {
       let bytes = try largeValue(value)
       let whole = ValueCell(tag: value.tag, bits: 0, length: UInt32(clamping: bytes.count))
-      return bytes.withUnsafeBufferPointer { OwnedCell(whole, in: UnsafeRawBufferPointer($0)) }
+      return bytes.withUnsafeBytes { body(whole, $0) }
     } catch {
       throw .interrupted(error)
     }

@@ -140,15 +140,7 @@ package struct GroupPlan: Sendable {
   func group(
     of cell: ValueCell, in batch: CellBatch, _ keys: inout GroupKeys
   ) throws(StateFault) -> Int {
-    if cell.isLarge {
-      let whole = try sources.whole(cell, in: batch.arena)
-      return whole.bytes.withUnsafeBufferPointer {
-        keys.group(of: whole.cell, in: UnsafeRawBufferPointer($0))
-      }
-    }
-    return batch.arena.withUnsafeBufferPointer {
-      keys.group(of: cell, in: UnsafeRawBufferPointer($0))
-    }
+    try sources.withWhole(cell, in: batch.arena) { keys.group(of: $0, in: $1) }
   }
 
   /// The groups in order, after limit and offset.

@@ -50,9 +50,7 @@ struct IndexRuns: Sendable {
       if searchesLeft < 0 { return false }
       try batch.read(key, of: [row], in: table)
       let group = try plan.group(of: batch.cells[0], in: batch, &collected.keys)
-      let value = batch.arena.withUnsafeBufferPointer {
-        batch.cells[0].value(in: UnsafeRawBufferPointer($0))
-      }
+      let value = batch.value(0)
       let end = try end(of: value, collected.keys.bucket(group), from: place, in: places)
       collected.add(end - place, to: group)
       place = end

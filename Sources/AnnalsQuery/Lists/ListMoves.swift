@@ -115,18 +115,12 @@ struct ListMoves {
     while start < rows.count {
       var end = start + 1
       while end < rows.count, rows[end].entry.word == rows[start].entry.word { end += 1 }
-      if end - start > 1 { try sort(&rows[start..<end], by: order) }
+      if end - start > 1 {
+        try StateFault.translating {
+          try rows[start..<end].sort { try order.precedes($0.entry, $1.entry) }
+        }
+      }
       start = end
-    }
-  }
-
-  private static func sort(
-    _ rows: inout ContiguousArray<Row>.SubSequence, by order: RowOrder
-  ) throws(StateFault) {
-    do {
-      try rows.sort { try order.precedes($0.entry, $1.entry) }
-    } catch {
-      throw error as? StateFault ?? .interrupted(error)
     }
   }
 

@@ -106,14 +106,6 @@ extension SortedList {
     }
   }
 
-  /// The rank of an entry: how many entries precede it. The entry need not be in the list.
-  package func rank(
-    of entry: ListEntry, by order: some ListOrder
-  ) throws(StateFault) -> Int {
-    var finger = finger
-    return try finger.find(entry, by: order).rank
-  }
-
   /// The position of an entry; nil if it is not in the list.
   package func position(
     of entry: ListEntry, by order: some ListOrder

@@ -32,7 +32,7 @@ struct ListedValues: Sendable {
     }
     for index in entries.indices {
       let cell = entries[index].cell
-      entries[index].word = try arena.withRawBytes { (bytes) throws(StateFault) in
+      entries[index].word = try arena.withBytes { (bytes) throws(StateFault) in
         try word(cell, bytes)
       }
     }
@@ -56,22 +56,12 @@ struct ListedValues: Sendable {
     while index < entries.count, entries[index].word == word {
       let entry = entries[index]
       if KeyWord.isExact(word) { return entry.place }
-      let equals = try arena.withRawBytes { (bytes) throws(StateFault) in
+      let equals = try arena.withBytes { (bytes) throws(StateFault) in
         try isEqual(entry.cell, bytes)
       }
       if equals { return entry.place }
       index += 1
     }
     return nil
-  }
-}
-
-extension ContiguousArray<UInt8> {
-  fileprivate func withRawBytes<T>(
-    _ body: (UnsafeRawBufferPointer) throws(StateFault) -> T
-  ) throws(StateFault) -> T {
-    try withUnsafeBufferPointer { (bytes) throws(StateFault) in
-      try body(UnsafeRawBufferPointer(bytes))
-    }
   }
 }

@@ -80,7 +80,7 @@ extension RowOrder {
     var entries: ContiguousArray<(word: UInt64, rank: Int, row: Int64)> = []
     entries.reserveCapacity(rows.count)
     for (row, rank) in zip(rows, ranks) { entries.append((try word(of: row), rank, row)) }
-    do {
+    try StateFault.translating {
       try entries.sort { a, b in
         if a.word != b.word { return a.word < b.word }
         let first = isExact(a.word) ? 1 : 0
@@ -92,8 +92,6 @@ extension RowOrder {
         let outcome = try keyOutcome(a.row, b.row, in: self, records.place..<keys.count)
         return (outcome == .equal ? ties(a.row, b.row) : outcome) == .less
       }
-    } catch {
-      throw error as? StateFault ?? .interrupted(error)
     }
     return ContiguousArray(entries.lazy.map { ($0.word, $0.row) })
   }

@@ -103,7 +103,11 @@ extension RowOrder {
         try load(&entries, start..<end, key: key, depth: depth + 1)
         try sort(&entries, start..<end, key: key, depth: depth + 1)
       } else {
-        try compareSort(&entries, start..<end, key: key)
+        try StateFault.translating {
+          try entries[start..<end].sort {
+            try outcome(Int64($0.index), Int64($1.index), from: key) == .less
+          }
+        }
       }
     }
   }
@@ -127,14 +131,14 @@ extension RowOrder {
       entries.replaceSubrange(range, with: part)
     }
   }
+}
 
-  private func compareSort(
-    _ entries: inout ContiguousArray<Entry>, _ range: Range<Int>, key: Int
-  ) throws(StateFault) {
+extension StateFault {
+  /// Runs `body`; what it throws gets back the type that sorting loses.
+  @inline(__always)
+  static func translating(_ body: () throws -> Void) throws(StateFault) {
     do {
-      try entries[range].sort {
-        try outcome(Int64($0.index), Int64($1.index), from: key) == .less
-      }
+      try body()
     } catch {
       throw error as? StateFault ?? .interrupted(error)
     }

@@ -175,16 +175,7 @@ extension ConditionParser {
     case "DOUBLE": return Double(text).map(Value.double)
     case "DECIMAL": return RawDecimal(text).map(Value.decimal)
     case "DAY": return CalendarDay(text).map(Value.day)
-    case "DATA":
-      let digits = text.utf8.compactMap { byte in
-        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
-      }
-      guard digits.count == text.utf8.count, digits.count % 2 == 0 else { return nil }
-      var bytes: [UInt8] = []
-      for index in stride(from: 0, to: digits.count, by: 2) {
-        bytes.append(digits[index] << 4 | digits[index + 1])
-      }
-      return .data(bytes)
+    case "DATA": return [UInt8](hexadecimal: text).map(Value.data)
     default: return nil
     }
   }

@@ -249,15 +249,10 @@ struct TimelineReading {
   /// A value that is no text as the name of an object.
   static func text(_ cell: RowCell) -> String {
     guard !cell.cell.isLarge else { return "" }
-    switch cell.cell.value(in: cell.arena) {
-    case .bool(let value): return value ? "true" : "false"
-    case .int(let value): return String(value)
-    case .double(let value): return value.description
-    case .date(let value): return value.description
-    case .uuid(let value): return value.description
-    case .decimal(let value): return value.description
-    case .day(let value): return value.description
-    case .object(let value): return "#\(value.row)"
+    let value = cell.cell.value(in: cell.arena)
+    switch value {
+    case .double(let number): return number.description
+    case .bool, .int, .date, .uuid, .decimal, .day, .object: return value.plainText
     default: return ""
     }
   }

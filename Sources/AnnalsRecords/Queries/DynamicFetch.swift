@@ -32,38 +32,36 @@ public struct DynamicFetch: Hashable, Sendable {
   /// Keeps only objects that meet the condition, in addition to earlier ones; nil changes nothing.
   public func `where`(_ condition: Condition?) -> DynamicFetch {
     guard let condition else { return self }
-    return with { $0.condition = self.condition.map { .all([$0, condition]) } ?? condition }
+    return changing(self) {
+      $0.condition = self.condition.map { .all([$0, condition]) } ?? condition
+    }
   }
 
   /// Sorts by these keys; earlier sort keys take precedence.
   public func sorted(by keys: SortKey...) -> DynamicFetch { sorted(by: keys) }
 
   /// Sorts by these keys; earlier sort keys take precedence.
-  public func sorted(by keys: [SortKey]) -> DynamicFetch { with { $0.sortKeys += keys } }
+  public func sorted(by keys: [SortKey]) -> DynamicFetch { changing(self) { $0.sortKeys += keys } }
 
   /// Returns at most so many objects. Traps if it is negative.
   public func limit(_ count: Int?) -> DynamicFetch {
     insist(count ?? 0 >= 0, "a limit is not negative")
-    return with { $0.maximumCount = count }
+    return changing(self) { $0.maximumCount = count }
   }
 
   /// Skips so many objects at the beginning. Traps if it is negative.
   public func offset(_ count: Int) -> DynamicFetch {
     insist(count >= 0, "an offset is not negative")
-    return with { $0.skippedCount = count }
+    return changing(self) { $0.skippedCount = count }
   }
 
   /// Uses the index of this name; fetching throws if it cannot serve. The result is the same.
-  public func using(_ index: String) -> DynamicFetch { with { $0.indexes = .named(index) } }
+  public func using(_ index: String) -> DynamicFetch {
+    changing(self) { $0.indexes = .named(index) }
+  }
 
   /// Reads all objects instead of using an index. The result is the same.
-  public func withoutIndexes() -> DynamicFetch { with { $0.indexes = .none } }
-
-  private func with(_ change: (inout DynamicFetch) -> Void) -> DynamicFetch {
-    var copy = self
-    change(&copy)
-    return copy
-  }
+  public func withoutIndexes() -> DynamicFetch { changing(self) { $0.indexes = .none } }
 }
 
 /// A state to query. Opaque; public only as a result of a requirement of `ObjectSource`.
@@ -127,10 +125,8 @@ extension ObjectSource {
 
   /// How many objects `fetch(_:)` would return, with its limit and offset; throws as that does.
   public func count(_ fetch: DynamicFetch) throws(AnnalsError) -> Int {
-    var query = try _dynamicQuery.query(fetch).query
-    query.keys = []
-    let found = max(0, try _dynamicQuery.reader.countAll(query) - fetch.skippedCount)
-    return fetch.maximumCount.map { min($0, found) } ?? found
+    let query = try _dynamicQuery.query(fetch).query
+    return try _dynamicQuery.reader.count(query)
   }
 
   /// How the fetch is executed, in words, as for a fetch of records.

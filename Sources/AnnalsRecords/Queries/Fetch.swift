@@ -31,7 +31,7 @@ public struct Fetch<R: Record>: Hashable, Sendable {
   /// Keeps only objects that meet the condition, in addition to earlier ones; nil changes nothing.
   public func `where`(_ condition: RecordCondition<R>?) -> Fetch {
     guard let condition else { return self }
-    return with { $0.condition = self.condition?.and(condition) ?? condition }
+    return changing(self) { $0.condition = self.condition?.and(condition) ?? condition }
   }
 
   /// Sorts by a property; earlier sort keys take precedence.
@@ -46,29 +46,25 @@ public struct Fetch<R: Record>: Hashable, Sendable {
   }
 
   /// Sorts by these keys; earlier sort keys take precedence.
-  public func sorted(by keys: RecordSortKey<R>...) -> Fetch { with { $0.sortKeys += keys } }
+  public func sorted(by keys: RecordSortKey<R>...) -> Fetch {
+    changing(self) { $0.sortKeys += keys }
+  }
 
   /// Returns at most so many objects. Traps if it is negative.
   public func limit(_ count: Int?) -> Fetch {
     insist(count ?? 0 >= 0, "a limit is not negative")
-    return with { $0.maximumCount = count }
+    return changing(self) { $0.maximumCount = count }
   }
 
   /// Skips so many objects at the beginning. Traps if it is negative.
   public func offset(_ count: Int) -> Fetch {
     insist(count >= 0, "an offset is not negative")
-    return with { $0.skippedCount = count }
+    return changing(self) { $0.skippedCount = count }
   }
 
   /// Uses the index of this name; fetching throws if it cannot serve. The result is the same.
-  public func using(_ index: String) -> Fetch { with { $0.indexes = .named(index) } }
+  public func using(_ index: String) -> Fetch { changing(self) { $0.indexes = .named(index) } }
 
   /// Reads all objects instead of using an index. The result is the same.
-  public func withoutIndexes() -> Fetch { with { $0.indexes = .none } }
-
-  private func with(_ change: (inout Fetch) -> Void) -> Fetch {
-    var copy = self
-    change(&copy)
-    return copy
-  }
+  public func withoutIndexes() -> Fetch { changing(self) { $0.indexes = .none } }
 }

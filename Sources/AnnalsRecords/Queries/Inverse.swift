@@ -32,7 +32,8 @@ public struct Inverse<Source: Record, Target: Record>: Sendable {
     condition = { .compare(keyPath, .equal, Reference<Target>($0)) }
     property = { Source.entity.propertyName(of: keyPath) }
     connect = { tx, source, target, isConnected in
-      let current: Reference<Target>? = try tx.current(Source.self, source)[keyPath: keyPath]
+      let current: Reference<Target>? = try tx.current(
+        source, tx.binding(of: Source.self))[keyPath: keyPath]
       if !isConnected, current?.objectID != target { return }
       try tx.set(keyPath, of: source, to: isConnected ? Reference(target) : nil)
     }
@@ -56,7 +57,7 @@ public struct Inverse<Source: Record, Target: Record>: Sendable {
     condition = { .contains(keyPath, Reference<Target>($0)) }
     property = { Source.entity.propertyName(of: keyPath) }
     connect = { tx, source, target, isConnected in
-      var list = try tx.current(Source.self, source)[keyPath: keyPath]
+      var list = try tx.current(source, tx.binding(of: Source.self))[keyPath: keyPath]
       let reference = Reference<Target>(target)
       if isConnected {
         if list.contains(reference) { return }
@@ -213,11 +214,5 @@ extension WriteTransaction {
     _ object: Object<R>, from target: Object<Target>, _ inverse: InversePath<R, Target>
   ) throws {
     try Target.self[keyPath: inverse].connect(self, object.objectID, target.objectID, false)
-  }
-
-  /// The record of an object that exists.
-  fileprivate func current<R: Record>(_ type: R.Type, _ id: ObjectID) throws(AnnalsError) -> R {
-    guard let object = try object(type, id) else { throw missing(id) }
-    return object.value
   }
 }

@@ -30,11 +30,8 @@ public struct RecordQuery<R: Record> {
       unsorted.sortKeys = []
       return try rows(unsorted).count
     }
-    var query = try plannedQuery(fetch)
-    guard reader.state.count(of: binding.entity) > 0 else { return 0 }
-    query.keys = []
-    let found = max(0, try reader.countAll(query) - fetch.skippedCount)
-    return fetch.maximumCount.map { min($0, found) } ?? found
+    let query = try plannedQuery(fetch)
+    return reader.state.count(of: binding.entity) > 0 ? try reader.count(query) : 0
   }
 
   /// What of the fetch needs records; nil for nothing.
@@ -245,6 +242,8 @@ extension Value {
     switch self {
     case .int(let whole): other = Double(whole)
     case .double(let real): other = real
+    // Compared with 0, its sign suffices.
+    case .decimal(let decimal): other = decimal.nearestDouble
     default: return comparison == .notEqual
     }
     return comparison.isTrue(number, other)

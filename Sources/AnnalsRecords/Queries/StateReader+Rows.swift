@@ -38,11 +38,11 @@ extension StateReader {
     }
   }
 
-  /// How many objects meet the condition, ignoring limit and offset. O(log n) if an index covers
-  /// it.
-  package func countAll(_ query: RowQuery) throws(AnnalsError) -> Int {
-    let plan = try plan(query)
-    return try planning { try plan.countAll() }
+  /// How many objects a query finds. O(log n) if an index covers its condition.
+  func count(_ query: RowQuery) throws(AnnalsError) -> Int {
+    let plan = try plan(changing(query) { $0.keys = [] })
+    let found = max(0, try planning { try plan.countAll() } - query.offset)
+    return query.limit.map { min($0, found) } ?? found
   }
 
   /// How many of the objects in these rows exist and meet the condition.

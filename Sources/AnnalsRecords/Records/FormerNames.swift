@@ -37,10 +37,7 @@ extension [SchemaHistoryEntry] {
       guard let then = entry.change.first(where: { $0.number == entity.number }),
         let number = then.definition.propertyNumber(named: name)
       else { continue }
-      if let attribute = entity.attributes.first(where: { $0.number == number }) {
-        return RenamedDefinition(name: attribute.name, isRemoved: attribute.isRemoved)
-      }
-      return entity.relationships.first { $0.number == number }.map {
+      return entity.properties.first { $0.number == number }.map {
         RenamedDefinition(name: $0.name, isRemoved: $0.isRemoved)
       }
     }

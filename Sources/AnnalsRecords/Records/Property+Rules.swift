@@ -46,9 +46,7 @@ extension Property {
   }
 
   private func with(_ change: (inout PropertyDefinition) -> Void) -> Property {
-    var copy = self
-    change(&copy.definition)
-    return copy
+    changing(self) { change(&$0.definition) }
   }
 }
 

@@ -151,10 +151,6 @@ package struct PropertyDefinition: Sendable {
   /// The function that computes it; nil for other derivations.
   package var function: DerivedFunction?
 
-  package init(attribute: Attribute) {
-    self.attribute = attribute
-  }
-
   package var name: String { attribute.name }
 }
 
@@ -184,15 +180,9 @@ package struct RelationshipDefinition: Sendable {
   package var inverseName: String?
   /// The limits of the number of objects; nil if it does not say.
   package var count: Range<Int>?
+}
 
-  package init(
-    destination: @escaping @Sendable () -> String, isToMany: Bool = false, isOrdered: Bool = false
-  ) {
-    self.destination = destination
-    self.isToMany = isToMany
-    self.isOrdered = isOrdered
-  }
-
+extension RelationshipDefinition {
   init<D: Record>(to type: D.Type, isToMany: Bool = false, isOrdered: Bool = false) {
     self.init(
       destination: { D.entity.name }, isToMany: isToMany, isOrdered: isOrdered)

@@ -114,8 +114,6 @@ extension Value {
   fileprivate var printed: String {
     switch self {
     case .null: "nil"
-    case .erased: "(erased)"
-    case .date(let moment): moment.description
     case .object(let target): "#\(target.row)"
     case .objects(let targets):
       "[" + targets.prefix(10).map { "#\($0.row)" }.joined(separator: ", ")

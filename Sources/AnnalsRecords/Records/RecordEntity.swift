@@ -93,9 +93,7 @@ public struct RecordEntity<R: Record>: Sendable {
 extension RecordEntity {
   /// Declares an earlier name of the entity. Opening a store renames it once.
   public func renamed(from name: String) -> RecordEntity {
-    var copy = self
-    copy.formerNames.append(name)
-    return copy
+    changing(self) { $0.formerNames.append(name) }
   }
 
   /// Keeps an index of these properties, the first most significant, so that objects can be read in

@@ -86,7 +86,7 @@ extension WriteTransaction {
   }
 
   /// The current record of an object, with the transaction's own changes.
-  private func current<R: Record>(
+  func current<R: Record>(
     _ id: ObjectID, _ binding: RecordBinding<R>
   ) throws(AnnalsError) -> R {
     checkOpen()

@@ -49,12 +49,6 @@ public struct Timeline<R: Record>: Hashable, Sendable {
   static func path(_ keyPath: PartialKeyPath<R>) -> PropertyPath {
     PropertyPath(R.entity.propertyName(of: keyPath))
   }
-
-  private func with(_ change: (inout Timeline) -> Void) -> Timeline {
-    var copy = self
-    change(&copy)
-    return copy
-  }
 }
 
 extension Timeline {
@@ -93,7 +87,7 @@ extension Timeline {
 
   /// Counts the end only for objects that meet the condition; others are single dates.
   public func endCounts(where condition: RecordCondition<R>) -> Timeline {
-    with {
+    changing(self) {
       $0.definition.endCondition = condition.condition
       $0.stores.formUnion(condition.stores)
     }
@@ -102,7 +96,7 @@ extension Timeline {
   /// Keeps only objects that meet the condition, in addition to earlier ones; nil changes nothing.
   public func `where`(_ condition: RecordCondition<R>?) -> Timeline {
     guard let condition else { return self }
-    return with {
+    return changing(self) {
       $0.definition.condition = condition.condition.and($0.definition.condition)
       $0.stores.formUnion(condition.stores)
     }
@@ -110,42 +104,42 @@ extension Timeline {
 
   /// Groups the objects by a property: an attribute, or a relationship to one object.
   public func grouped<V: AttributeValue>(by keyPath: KeyPath<R, V>) -> Timeline {
-    with { $0.definition.group = Timeline.path(keyPath) }
+    changing(self) { $0.definition.group = Timeline.path(keyPath) }
   }
 
   /// Labels the objects by a property; by a relationship, with the name of the object that it leads
   /// to.
   public func labeled<V: AttributeValue>(by keyPath: KeyPath<R, V>) -> Timeline {
-    with { $0.definition.label = Timeline.path(keyPath) }
+    changing(self) { $0.definition.label = Timeline.path(keyPath) }
   }
 
   /// Labels the objects by how many others are related: `.labeled(by: .count(\.events))`.
   public func labeled(by count: RecordCount<R>) -> Timeline {
-    with { $0.definition.label = count.numberPath }
+    changing(self) { $0.definition.label = count.numberPath }
   }
 
   /// Labels the objects by one value of related ones: `.labeled(by: .max(\.events, \.start))`.
   public func labeled<V>(by related: RelatedValue<R, V>) -> Timeline {
-    with { $0.definition.label = related.path }
+    changing(self) { $0.definition.label = related.path }
   }
 
   /// Orders the rows by date, or in the exact reverse.
   public func sorted(_ direction: SortDirection) -> Timeline {
-    with { $0.order.isDescending = direction == .descending }
+    changing(self) { $0.order.isDescending = direction == .descending }
   }
 
   /// Leaves out the rows for the ends of ranges.
   public func hidingEnds(_ isHiding: Bool = true) -> Timeline {
-    with { $0.order.hidesEnds = isHiding }
+    changing(self) { $0.order.hidesEnds = isHiding }
   }
 
   /// Leaves out the rows for ongoing objects.
   public func hidingOngoing(_ isHiding: Bool = true) -> Timeline {
-    with { $0.order.hidesOngoing = isHiding }
+    changing(self) { $0.order.hidesOngoing = isHiding }
   }
 
   /// Places the rows of ongoing objects after every date, or at the present time.
   public func ongoing(_ place: TimelineOrder.OngoingPlace) -> Timeline {
-    with { $0.order.ongoing = place }
+    changing(self) { $0.order.ongoing = place }
   }
 }

@@ -1,3 +1,5 @@
+import AnnalsModel
+
 /// A SHA-256: 32 bytes that stand for a text of any length.
 public struct Digest: Hashable, Sendable {
   /// The bytes in four words, the first bytes in the highest bits.
@@ -58,24 +60,11 @@ public struct Digest: Hashable, Sendable {
 
 extension Digest: LosslessStringConvertible, CustomStringConvertible {
   /// 64 hexadecimal digits.
-  public var description: String {
-    func digit(_ value: UInt8) -> UInt8 {
-      value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value
-    }
-    var digits: [UInt8] = []
-    digits.reserveCapacity(2 * Digest.length)
-    for byte in bytes {
-      digits.append(digit(byte >> 4))
-      digits.append(digit(byte & 15))
-    }
-    return String(decoding: digits, as: UTF8.self)
-  }
+  public var description: String { bytes.withUnsafeBytes { Hex.text($0) } }
 
   /// Reads 64 hexadecimal digits; nil for anything else.
   public init?(_ text: String) {
-    let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-    guard digits.count == text.utf8.count, digits.count == 2 * Digest.length else { return nil }
-    self.init(
-      stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
+    guard let bytes = [UInt8](hexadecimal: text) else { return nil }
+    self.init(bytes)
   }
 }

@@ -186,7 +186,7 @@ public final class InMemorySharedLog: SharedLog {
     inside.withLock { inside in
       let first = inside.contents.first
       guard sequence > first else { return }
-      let count = min(Int(sequence - first), inside.contents.records.count)
+      let count = min(Int(clamping: sequence - first), inside.contents.records.count)
       inside.contents.records.removeFirst(count)
       inside.contents.first += UInt64(count)
     }

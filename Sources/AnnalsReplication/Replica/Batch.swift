@@ -54,15 +54,7 @@ struct Batch: Sendable {
     longestRecord: Int
   ) throws {
     let version = writer.newest
-    if version.head.number == known.number {
-      place = known
-    } else {
-      // Another process has this file open as a replica, too.
-      guard let found = try version.newestPlace() else {
-        throw ReplicationError.notFromLog(version)
-      }
-      place = found
-    }
+    place = try version.newestPlace(knowing: known)
     var state = try PendingState(on: version)
     var digest = place.digest
     var bytes = 0

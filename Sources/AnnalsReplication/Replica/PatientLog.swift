@@ -60,13 +60,27 @@ struct PatientLog: Sendable {
         + "recorded")
   }
 
+  /// The page of at most one record that begins there.
+  func page(at sequence: UInt64, _ retries: inout Retries) async throws -> SharedLogPage {
+    try await asking(&retries) { log throws(SharedLogError) in
+      try await log.records(from: sequence, limit: 1)
+    }
+  }
+
+  /// The objects whose names begin so.
+  func objects(
+    beginning prefix: String, _ retries: inout Retries
+  ) async throws -> [SharedObject] {
+    try await asking(&retries) { log throws(SharedLogError) in
+      try await log.objects(beginning: prefix)
+    }
+  }
+
   /// The snapshots in the log, the newest last.
   func snapshots(
     _ retries: inout Retries
   ) async throws -> [(object: SharedObject, details: SnapshotDetails)] {
-    let objects = try await asking(&retries) { log throws(SharedLogError) in
-      try await log.objects(beginning: SnapshotDetails.prefix)
-    }
+    let objects = try await objects(beginning: SnapshotDetails.prefix, &retries)
     return objects.inOrder
   }
 
@@ -86,9 +100,7 @@ struct PatientLog: Sendable {
     case .whole(let bytes): return try PortableTransaction(decoding: bytes)
     case .object(let length, let digest):
       let name = RecordForm.objectName(of: digest)
-      let found = try await asking(&retries) { log throws(SharedLogError) in
-        try await log.objects(beginning: name)
-      }
+      let found = try await objects(beginning: name, &retries)
       guard let object = found.first(where: { $0.name == name }), object.length == length,
         object.digest == digest
       else { throw ReplicationError(.damaged, "the log lacks the object \(name)") }

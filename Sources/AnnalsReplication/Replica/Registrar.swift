@@ -101,9 +101,7 @@ extension PatientLog {
   /// The registrations in the log, by their ids. Throws `.newerVersion` if one cannot be read: what
   /// it needs is not known.
   func registrations(_ retries: inout Retries) async throws -> [ReplicaRegistration] {
-    let objects = try await asking(&retries) { log throws(SharedLogError) in
-      try await log.objects(beginning: ReplicaRegistration.prefix)
-    }
+    let objects = try await objects(beginning: ReplicaRegistration.prefix, &retries)
     return try ReplicaRegistration.reading(objects)
   }
 }

@@ -10,9 +10,7 @@ extension Replica {
   func requireSameStore(_ retries: inout Retries) async throws {
     let place = try currentPlace()
     if place.sequence > 0 {
-      let page = try await log.asking(&retries) { log throws(SharedLogError) in
-        try await log.records(from: place.sequence, limit: 1)
-      }
+      let page = try await log.page(at: place.sequence, &retries)
       let own = place.digest.description
       if page.records.contains(where: { $0.record.id == own }) { return }
     }
@@ -29,9 +27,7 @@ extension Replica {
   func requireOwnTail(_ retries: inout Retries) async throws {
     let place = try currentPlace()
     guard place.sequence > 0 else { return }
-    let page = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.records(from: place.sequence, limit: 1)
-    }
+    let page = try await log.page(at: place.sequence, &retries)
     let own = page.records.first { $0.sequence == place.sequence }
     guard let own, own.record.id != place.digest.description else { return }
     throw ReplicationError(
@@ -59,9 +55,7 @@ extension Replica {
   private func lastShared(_ retries: inout Retries) async throws -> Int64? {
     let version = store.version
     let place = try currentPlace()
-    let ends = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.records(from: 1, limit: 1)
-    }
+    let ends = try await log.page(at: 1, &retries)
     let offset = place.number - Int64(place.sequence)
     var low = Int64(ends.first) - 1
     var high = min(Int64(ends.last), Int64(place.sequence))
@@ -69,9 +63,7 @@ extension Replica {
     let least = low
     while low < high {
       let middle = (low + high + 1) / 2
-      let page = try await log.asking(&retries) { log throws(SharedLogError) in
-        try await log.records(from: UInt64(middle), limit: 1)
-      }
+      let page = try await log.page(at: UInt64(middle), &retries)
       let theirs = page.records.first { $0.sequence == UInt64(middle) }?.record.id
       let ours = try version.place(of: middle + offset)?.digest.description
       if theirs != nil, theirs == ours { low = middle } else { high = middle - 1 }

@@ -137,15 +137,7 @@ extension Replica {
   private static func commit(
     _ run: [LogReading.Arrival], to writer: StoreWriter, after known: ReplicaPlace
   ) throws -> ReplicaPlace {
-    var place = known
-    let version = writer.newest
-    if version.head.number != known.number {
-      // Another process has this file open as a replica, too.
-      guard let found = try version.newestPlace() else {
-        throw ReplicationError.notFromLog(version)
-      }
-      place = found
-    }
+    var place = try writer.newest.newestPlace(knowing: known)
     for arrival in run where arrival.sequence > place.sequence {
       let transaction = arrival.transaction
       try transaction.requireFollowing(place.number, place.digest, in: writer.log.store)

@@ -50,9 +50,7 @@ extension Replica {
     if let most = policy.bytes, bytes >= most { return true }
     guard newest == nil else { return false }
     // A log that was trimmed cannot do without one.
-    return try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.records(from: 1, limit: 1).first > 1
-    }
+    return try await log.page(at: 1, &retries).first > 1
   }
 
   /// Puts a snapshot, unless another replica does.

@@ -147,9 +147,7 @@ extension Replica {
     let place = try currentOrigin()
     let snapshots = try await log.snapshots(&retries)
     if snapshots.contains(where: { $0.details.place == place }) { return }
-    let page = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.records(from: 1, limit: 1)
-    }
+    let page = try await log.page(at: 1, &retries)
     if let first = page.records.first(where: { $0.sequence == 1 }) {
       // The snapshot may be gone; the first record says what it follows on.
       let transaction = try await log.transaction(in: first.record, &retries)

@@ -110,9 +110,7 @@ extension Replica {
   ) async throws -> Bool {
     let sequence = end.sequence + 1
     do {
-      let page = try await log.asking(&retries) { log throws(SharedLogError) in
-        try await log.records(from: sequence, limit: 1)
-      }
+      let page = try await log.page(at: sequence, &retries)
       return page.records.contains { $0.sequence == sequence && $0.record.id == record.id }
     } catch let error as ReplicationError where error.code == .unavailable {
       throw log.undecided(.unknownOutcome(error.message), true)

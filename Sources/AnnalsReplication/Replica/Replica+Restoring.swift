@@ -48,9 +48,7 @@ extension Replica {
   private func end(
     before place: ReplicaPlace, _ version: StoreVersion, _ retries: inout Retries
   ) async throws -> SharedLogEnd? {
-    let ends = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.records(from: place.sequence, limit: 1)
-    }
+    let ends = try await log.page(at: place.sequence, &retries)
     let last = ends.last
     content.withLock { $0.newestKnown = last }
     guard last < place.sequence else { return nil }
@@ -73,9 +71,7 @@ extension Replica {
     at sequence: UInt64, from first: UInt64, _ retries: inout Retries
   ) async throws -> String? {
     if first <= sequence {
-      let page = try await log.asking(&retries) { log throws(SharedLogError) in
-        try await log.records(from: sequence, limit: 1)
-      }
+      let page = try await log.page(at: sequence, &retries)
       return page.records.first { $0.sequence == sequence }?.record.id
     }
     let snapshots = try await log.snapshots(&retries)

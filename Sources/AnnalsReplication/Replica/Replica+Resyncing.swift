@@ -50,11 +50,8 @@ extension Replica {
   /// Applies what the file at a path has, and this one lacks.
   private func take(_ path: String, in fileSystem: any FileSystem, from first: UInt64) async throws
   {
-    var reading = StoreOptions()
-    reading.isReadOnly = true
-    let options = reading
     let source = try await blocking {
-      try Store(StoreLocation(fileSystem: fileSystem, path: path), options: options)
+      try Store(StoreLocation(fileSystem: fileSystem, path: path), options: .readOnly)
     }
     defer { try? source.close() }
     let version = source.version

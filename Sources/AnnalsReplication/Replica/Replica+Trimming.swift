@@ -34,9 +34,7 @@ extension Replica {
     var retries = Retries(options, environment)
     let snapshot = try await newestSnapshot(in: try await log.snapshots(&retries), &retries)
     let kept = try await lastDropped(keep, before: snapshot?.details.place)
-    let page = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.records(from: 1, limit: 1)
-    }
+    let page = try await log.page(at: 1, &retries)
     let own = try await currentRegistration()
     var others = try await log.registrations(&retries)
     if let own { others = others.filter { $0.id != own.id } + [own] }
@@ -108,9 +106,7 @@ extension PatientLog {
   /// Whether the log goes on from a place: it has that record, or begins just after it.
   func agrees(with place: ReplicaPlace, _ retries: inout Retries) async throws -> Bool {
     while true {
-      let page = try await asking(&retries) { log throws(SharedLogError) in
-        try await log.records(from: max(place.sequence, 1), limit: 1)
-      }
+      let page = try await page(at: max(place.sequence, 1), &retries)
       if place.sequence < page.first {
         guard place.sequence + 1 == page.first else { return false }
         let next = page.records.first { $0.sequence == page.first }
@@ -130,9 +126,7 @@ extension PatientLog {
   func objectNames(
     _ range: ClosedRange<UInt64>, _ retries: inout Retries
   ) async throws -> [String] {
-    let objects = try await asking(&retries) { log throws(SharedLogError) in
-      try await log.objects(beginning: RecordForm.prefix)
-    }
+    let objects = try await objects(beginning: RecordForm.prefix, &retries)
     if objects.isEmpty { return [] }
     var names: [String] = []
     var next = range.lowerBound

@@ -163,10 +163,8 @@ public final class Replica: Sendable {
   /// How far the file has come. Looks into it where another process has written to it.
   func currentPlace() throws -> ReplicaPlace {
     let place = content.withLock { $0.place }
-    let version = store.version
-    if version.head.number == place.number { return place }
-    guard let found = try version.newestPlace() else { throw ReplicationError.notFromLog(version) }
-    content.withLock { $0.place = found }
+    let found = try store.version.newestPlace(knowing: place)
+    if found.number != place.number { content.withLock { $0.place = found } }
     return found
   }
 
@@ -176,6 +174,17 @@ public final class Replica: Sendable {
       content.withLock { $0.failure = error }
     }
     return error
+  }
+}
+
+extension StoreVersion {
+  /// The place of the newest transaction, which mostly is the known one. Throws `.notAReplica` if
+  /// it did not come from a log.
+  func newestPlace(knowing known: ReplicaPlace) throws -> ReplicaPlace {
+    if head.number == known.number { return known }
+    // Another process has this file open as a replica, too.
+    guard let found = try newestPlace() else { throw ReplicationError.notFromLog(self) }
+    return found
   }
 }
 

@@ -96,19 +96,14 @@ extension ReplicaFile {
   /// The newest transaction that this file, which came from the log, and the branch at `original`
   /// have in common; nil if neither has its digest any more. Throws `.otherStore`.
   private func lastShared(with departure: Departure, original: String) throws -> Int64? {
-    var options = StoreOptions()
-    options.isReadOnly = true
-    let theirs = try Store(location, options: options)
+    let theirs = try Store(location, options: .readOnly)
     defer { try? theirs.close() }
     guard theirs.token.store == departure.token.store else {
-      throw ReplicationError(
-        .otherStore,
-        "the log has transactions of store \(theirs.token.store), and this is store "
-          + "\(departure.token.store); nothing was changed")
+      throw ReplicationError.otherStore(theirs.token.store, departure.token.store)
     }
     if let known = departure.lastShared { return known }
     let ours = try Store(
-      StoreLocation(fileSystem: location.fileSystem, path: original), options: options)
+      StoreLocation(fileSystem: location.fileSystem, path: original), options: .readOnly)
     defer { try? ours.close() }
     let (a, b) = (theirs.version, ours.version)
     var low = max(a.base.number, b.base.number)

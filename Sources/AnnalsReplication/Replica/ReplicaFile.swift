@@ -33,9 +33,7 @@ struct ReplicaFile: Sendable {
   }
 
   private func makeNew(like original: String?, _ retries: inout Retries) async throws {
-    let page = try await log.asking(&retries) { log throws(SharedLogError) in
-      try await log.records(from: 1, limit: 1)
-    }
+    let page = try await log.page(at: 1, &retries)
     if try await fetch(like: original, &retries) { return }
     guard page.last > 0 else { return try create(environment.makeUUID()) }
     guard page.first == 1, let first = page.records.first(where: { $0.sequence == 1 }) else {

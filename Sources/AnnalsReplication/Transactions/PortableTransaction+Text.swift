@@ -17,7 +17,8 @@ extension PortableTransaction: CustomStringConvertible {
     if !features.isEmpty { lines.append("features \(features)") }
     for entry in envelope.metadata { lines.append("metadata \(entry.key) = \(entry.value.text)") }
     for item in ExtensionArea.items(of: envelope.extensions) {
-      lines.append("extension \(item.tag): \(item.bytes.map(\.digits).joined())")
+      let bytes = item.bytes.withUnsafeBytes { Hex.text($0) }
+      lines.append("extension \(item.tag): \(bytes)")
     }
     for change in envelope.schemaChange {
       let properties = change.definition.readableNames.joined(separator: ", ")
@@ -88,9 +89,4 @@ extension Value {
     default: "\(tag) \(plainText)"
     }
   }
-}
-
-extension UInt8 {
-  /// Two hexadecimal digits.
-  fileprivate var digits: String { String(self >> 4, radix: 16) + String(self & 15, radix: 16) }
 }

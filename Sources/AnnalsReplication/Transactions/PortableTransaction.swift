@@ -17,12 +17,12 @@ public struct PortableTransaction: Sendable {
   public let previous: Digest
   /// The digest of these bytes; where values of the transaction were erased since it was committed,
   /// that of the bytes which it had then.
-  public let digest: Digest
+  public private(set) var digest: Digest
   /// The portable form.
   public let bytes: [UInt8]
 
   /// Whether these bytes are what an erasure has left of the transaction, and `digest` another.
-  package let isErased: Bool
+  package private(set) var isErased = false
   /// The store that the transaction belongs to.
   package let store: RawUUID
   /// What a file must announce before it.
@@ -54,23 +54,14 @@ public struct PortableTransaction: Sendable {
     envelope = content.envelope
     parts = content.parts
     digest = Digest(of: bytes)
-    isErased = false
     self.bytes = bytes
   }
 
   /// What an erasure has left of the transaction that had this digest.
   init(_ left: PortableTransaction, inPlaceOf digest: Digest) {
-    number = left.number
-    previous = left.previous
-    store = left.store
-    features = left.features
-    names = left.names
-    largeValues = left.largeValues
-    envelope = left.envelope
-    parts = left.parts
+    self = left
     self.digest = digest
     isErased = true
-    bytes = left.bytes
   }
 
   /// What is in the bytes.

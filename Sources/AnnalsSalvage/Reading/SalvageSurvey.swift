@@ -75,24 +75,19 @@ package struct SalvageSurvey: Sendable {
   /// Required features that only a newer version knows, and the offset of the header, slot or frame
   /// that names them; nil if there are none.
   package private(set) var newerFeatures: (bits: UInt64, offset: UInt64)?
-  /// Where the log ends, and what lies behind.
-  package let end: LogEnd
   /// The header, recovered if it is damaged; nil if it cannot be recovered.
   package let header: FileHeader?
   /// Whether the first block is a valid header.
   package let headerVerdict: HeaderVerdict
-  package let hasSeed: Bool
   package let fileSize: UInt64
 
-  /// Reads an open file three times: for its end, its frames, and its transactions. Throws if the
-  /// system cannot read.
+  /// Reads an open file twice: for its frames, and its transactions. Throws if the system cannot
+  /// read.
   package init(_ file: any StorageFile) throws(StorageError) {
     let walk = try FileWalk(file)
     header = walk.restoredHeader
     headerVerdict = walk.header
-    hasSeed = walk.seed != nil
     fileSize = walk.size
-    end = try LogEnd.find(in: walk)
     try survey(frames: walk)
     try survey(transactionsOf: file)
     let known = max(header?.base ?? 0, checkpoints.map(\.number).max() ?? 0)
@@ -151,9 +146,16 @@ package struct SalvageSurvey: Sendable {
     if case .success(let piece) = decoded, piece.base != nil, let frames {
       decoded = try frames.made(piece, offset(ofLargeValue:))
     }
+    let piece: LargeValuePiece
+    do throws(DecodeFault) {
+      piece = try decoded.get()
+    } catch {
+      note(error, at: region.offset)
+      pieces.open = nil
+      return
+    }
     let isLast = !frame.header.flags.contains(.continued)
-    let largeValue = pieces.append(decoded, at: region.offset, isLast: isLast)
-    if let fault = pieces.newer { note(fault, at: region.offset) }
+    let largeValue = pieces.append(piece, at: region.offset, isLast: isLast)
     if let largeValue, largeValue.number > largeValues.last?.number ?? 0 {
       largeValues.append(largeValue)
     }
@@ -258,21 +260,11 @@ package struct SalvageSurvey: Sendable {
   /// Assembles large values from their pieces.
   private struct PieceAssembly {
     var open: (value: LargeValueAssembly, offset: UInt64)?
-    /// Why the last piece that only a later version can decode was not.
-    var newer: DecodeFault?
 
     /// Adds the next piece; returns the value that it completes, if any.
     mutating func append(
-      _ piece: Result<LargeValuePiece, DecodeFault>, at offset: UInt64, isLast: Bool
+      _ part: LargeValuePiece, at offset: UInt64, isLast: Bool
     ) -> WholeLargeValue? {
-      let part: LargeValuePiece
-      do throws(DecodeFault) {
-        part = try piece.get()
-      } catch {
-        if error.isNewer { newer = error }
-        open = nil
-        return nil
-      }
       if part.isFirst { open = (LargeValueAssembly(part), offset) }
       guard var largeValue = open, largeValue.value.add(part) else {
         open = nil

@@ -12,13 +12,8 @@ package struct ShippedSeries: Hashable, Sendable {
 
   /// The first segment that is missing, with later ones there; nil if none is.
   package var missing: ShippedName? {
-    guard let first = segments.first else { return nil }
-    for (index, name) in segments.enumerated() where name.order != UInt64(index) + 1 {
-      var missing = first
-      missing.order = UInt64(index) + 1
-      return missing
-    }
-    return nil
+    segments.enumerated().first { $1.order != UInt64($0) + 1 }
+      .map { $1.with(order: UInt64($0) + 1) }
   }
 }
 

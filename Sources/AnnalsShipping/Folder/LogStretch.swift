@@ -31,8 +31,7 @@ package struct LogStretch: Sendable {
     of file: any StorageFile, _ header: FileHeader, from start: ChainPoint, upTo limit: UInt64,
     most: UInt64 = .max
   ) throws {
-    let window = FileWindow(
-      file, size: limit, leastRead: FileWindow.greatestRead, failures: .thrown)
+    let window = FileWindow(file, size: limit)
     var walk = FrameWalk(window, seed: header.seed, from: start)
     end = start
     var last: WalkedFrame?
@@ -104,8 +103,7 @@ extension LogStretch {
   package static func cut(
     of file: any StorageFile, _ header: FileHeader, after number: Int64, upTo limit: UInt64
   ) throws -> ChainPoint? {
-    let window = FileWindow(
-      file, size: limit, leastRead: FileWindow.greatestRead, failures: .thrown)
+    let window = FileWindow(file, size: limit)
     var walk = FrameWalk(window, seed: header.seed, from: ChainPoint(beginningOf: header))
     var end = walk.point
     var last: WalkedFrame?

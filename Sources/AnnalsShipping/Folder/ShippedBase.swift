@@ -56,7 +56,7 @@ package struct ShippedBase: Sendable {
       slot.checkpointOffset == 0
       ? ChainPoint(beginningOf: header)
       : ChainPoint(offset: slot.checkpointOffset, previousChecksum: nil)
-    let window = FileWindow(file, size: end, leastRead: 4096, failures: .thrown)
+    let window = FileWindow(file, size: end, leastRead: 4096)
     var walk = FrameWalk(window, seed: header.seed, from: start)
     while case .frame = try walk.next() {}
     guard walk.point.offset == end, walk.point.previousChecksum == slot.markChecksum else {

@@ -41,8 +41,13 @@ package struct ShippedName: Hashable, Sendable {
   }
 
   /// The name of the segment after this file.
-  package var next: ShippedName {
-    ShippedName(store: store, base: base, generation: generation, order: order + 1)
+  package var next: ShippedName { with(order: order + 1) }
+
+  /// The name of another file of the series: 0 for the base.
+  package func with(order: UInt64) -> ShippedName {
+    var copy = self
+    copy.order = order
+    return copy
   }
 
   private static func padded(_ number: UInt64, _ width: Int) -> String {

@@ -1,5 +1,6 @@
 import AnnalsEngine
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 import Foundation
@@ -139,14 +140,6 @@ package struct ShippingFolder: Sendable {
 }
 
 extension StorageFile {
-  /// Reads up to `count` bytes; fewer only at the end of the file.
-  package func bytes(_ count: Int, at offset: UInt64) throws(StorageError) -> ContiguousArray<UInt8>
-  {
-    try ContiguousArray(count: count) { buffer throws(StorageError) in
-      try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-    }
-  }
-
   /// Copies bytes from another file, and returns their crc32 and how many there were: fewer than
   /// asked for only if that file ends. Memory: 1 MiB.
   package func copy(
@@ -165,14 +158,5 @@ extension StorageFile {
       offset += UInt64(bytes.count)
     }
     return (checksum, offset - range.lowerBound)
-  }
-}
-
-extension StoreOptions {
-  /// For looking into a file: without its values in memory.
-  package static var looking: StoreOptions {
-    var options = StoreOptions.readOnly
-    options.holdsValues = false
-    return options
   }
 }

@@ -17,22 +17,11 @@ struct FolderRestore {
   /// Finds the moment in a store; nil for the newest.
   let point: ((Store) throws -> RestoredPoint)?
   /// What could not be read, in the order in which it was found.
-  private var problems: [ShippingFault] = []
+  private(set) var problems: [ShippingFault] = []
   /// The last transaction that can be restored.
-  private var lastGood: Int64?
+  private(set) var lastGood: Int64?
   /// Why the moment is not in the newest base.
-  private var refusal: AnnalsError?
-
-  init(
-    _ folder: ShippingFolder, to path: String, in fileSystem: any FileSystem,
-    environment: StoreEnvironment, point: ((Store) throws -> RestoredPoint)?
-  ) {
-    self.folder = folder
-    self.path = path
-    self.fileSystem = fileSystem
-    self.environment = environment
-    self.point = point
-  }
+  private(set) var refusal: AnnalsError?
 
   /// The name of the file while it is made.
   private var temporary: String { path + ".restoring" }

@@ -1,5 +1,6 @@
 import AnnalsEngine
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsInspection
 import AnnalsModel
 import AnnalsStorage
@@ -25,7 +26,7 @@ struct SeriesAssembly {
   /// written is of no use.
   init(_ series: ShippedSeries, of folder: ShippingFolder, into file: any StorageFile) throws {
     self.series = series
-    guard let name = series.base ?? series.segments.first.map(SeriesAssembly.base) else {
+    guard let name = series.base ?? series.segments.first?.with(order: 0) else {
       preconditionFailure("a series has a file")
     }
     let source = try folder.open(name)
@@ -43,12 +44,6 @@ struct SeriesAssembly {
       try file.truncate(to: end)
     }
     try seal(file)
-  }
-
-  private static func base(of name: ShippedName) -> ShippedName {
-    var base = name
-    base.order = 0
-    return base
   }
 
   /// Appends the segments in order. Throws `ShippingFault` at the first that does not continue what

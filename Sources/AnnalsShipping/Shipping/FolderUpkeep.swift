@@ -48,9 +48,7 @@ struct FolderUpkeep {
 
   /// The transactions of the newest base that erased something.
   private func erasures() throws -> [Int64] {
-    var base = newest.name
-    base.order = 0
-    return try withStore(base) { store in
+    try withStore(newest.name.with(order: 0)) { store in
       try store.version.erasures(after: store.version.view.base).map(\.number)
     }
   }
@@ -87,17 +85,18 @@ struct FolderUpkeep {
 
   /// Whether the next base began so long ago that everything since can be restored from it.
   private func isBefore(_ length: Duration, at index: Int) throws -> Bool {
-    var next = newest.name
-    next.order = 0
+    var next = newest.name.with(order: 0)
     if older.indices.contains(index + 1) {
       guard let name = older[index + 1].base else { return false }
       next = name
     }
-    let seconds = length.components.seconds
-    let limit = environment.clock().microseconds.subtractingReportingOverflow(
-      seconds.multipliedReportingOverflow(by: 1_000_000).partialValue)
-    let date = try withStore(next) { $0.version.view.head.timestamp }
-    return !limit.overflow && date.microseconds <= limit.partialValue
+    let (seconds, rest) = length.components
+    let (whole, isEndless) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    let (span, isLonger) = whole.addingReportingOverflow(rest / 1_000_000_000_000)
+    let (limit, isBeforeAll) = environment.clock().microseconds.subtractingReportingOverflow(span)
+    // A length that no date has room for is for ever.
+    if isEndless || isLonger || isBeforeAll { return false }
+    return try withStore(next) { $0.version.view.head.timestamp }.microseconds <= limit
   }
 }
 

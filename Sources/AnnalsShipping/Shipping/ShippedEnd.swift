@@ -51,9 +51,7 @@ extension ShippingFolder {
     guard found == store else { throw AnnalsError.folderOfAnother(path, found, store) }
     guard let series = contents.series.last else { return nil }
     guard let name = series.base else {
-      let missing = ShippedName(
-        store: store, base: series.number, generation: series.generation, order: 0)
-      throw ShippingFault.missing(missing)
+      throw ShippingFault.missing(series.segments[0].with(order: 0))
     }
     let file = try open(name)
     defer { file.close() }

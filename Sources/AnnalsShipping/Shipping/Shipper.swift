@@ -1,6 +1,7 @@
 import Annals
 import AnnalsEngine
 import AnnalsFormat
+import AnnalsFrames
 import AnnalsModel
 import AnnalsStorage
 import SystemPackage
@@ -175,7 +176,7 @@ public final class Shipper {
           throw AnnalsError(.damaged, "\(log.path) was cut while it was read")
         }
         header.checksum = copied.checksum
-        try header.encode().withBytes { bytes throws(StorageError) in try file.write(bytes, at: 0) }
+        try file.write(header.encode(), at: 0)
       }
       shipped.add(header)
       report.segments += 1
@@ -199,9 +200,7 @@ public final class Shipper {
     let slot = RootSlot(endingAfter: stretch, of: log.header)
     try folder.add(name, like: original) { file in
       var header = log.header
-      try header.encode(with: slot).withBytes { bytes throws(StorageError) in
-        try file.write(bytes, at: 0)
-      }
+      try file.write(header.encode(with: slot), at: 0)
       _ = try file.copy(
         FormatLimits.logStart..<end.offset, of: log.file, to: FormatLimits.logStart)
       try StoreWriter.requireSound(file, copiedFrom: log.file)

@@ -11,9 +11,11 @@ import AnnalsStorage
 struct SyncedLog {
   let path: String
   let file: any StorageFile
-  let header: FileHeader
+  private let generation: LogGeneration
   /// The valid root slots, the newer first.
   private var slots: [RootSlot] = []
+
+  var header: FileHeader { generation.header }
 
   /// How often something that a writer may be changing is read before it is judged.
   private static let mostTries = 16
@@ -28,25 +30,21 @@ struct SyncedLog {
     } catch {
       throw error
     }
-    let block = try file.bytes(FormatLimits.blockLength, at: 0)
-    do throws(HeaderFault) {
-      header = try block.withBytes { bytes throws(HeaderFault) in try FileHeader.decode(bytes) }
+    do throws(LogError) {
+      generation = try LogGeneration.open(file)
     } catch {
-      throw AnnalsError(.header(error), opening: path)
+      throw AnnalsError(error, opening: path)
     }
     slots = try readSlots()
   }
 
   /// Reads both slots, again while one is unusable and changes: a writer may be at it.
   private func readSlots() throws -> [RootSlot] {
-    var before: ContiguousArray<UInt8> = []
-    var found: [RootSlot] = []
-    for _ in 0..<SyncedLog.mostTries {
-      let start = FormatLimits.slotOffsets[0]
-      let bytes = try file.bytes(Int(FormatLimits.logStart - start), at: start)
-      found = try decodeSlots(bytes)
-      if found.count == FormatLimits.slotOffsets.count || bytes == before { break }
-      before = bytes
+    let found: [RootSlot]
+    do throws(LogError) {
+      found = try generation.slots().valid
+    } catch {
+      throw AnnalsError(error, opening: path)
     }
     guard !found.isEmpty else {
       throw AnnalsError(
@@ -55,24 +53,6 @@ struct SyncedLog {
           + "to see what is affected; salvaging it saves everything readable",
         offset: FormatLimits.slotOffsets[0])
     }
-    return found.sorted { $0.sequence > $1.sequence }
-  }
-
-  private func decodeSlots(_ bytes: ContiguousArray<UInt8>) throws -> [RootSlot] {
-    var found: [RootSlot] = []
-    for (index, offset) in FormatLimits.slotOffsets.enumerated() {
-      do throws(DecodeFault) {
-        let block = bytes.dropFirst(index * FormatLimits.blockLength)
-        found.append(
-          try ContiguousArray(block.prefix(FormatLimits.blockLength)).withBytes {
-            bytes throws(DecodeFault) in
-            try RootSlot.decode(bytes, index: index, seed: header.seed)
-          })
-      } catch {
-        guard case .unknownFeatures(_, let bits) = error else { continue }
-        throw AnnalsError.newerFeatures(bits, path, at: offset)
-      }
-    }
     return found
   }
 
@@ -80,11 +60,7 @@ struct SyncedLog {
   /// there. Reads its header.
   func hasFrame(before point: ChainPoint) throws -> Bool {
     if point == ChainPoint(beginningOf: header) { return true }
-    let bytes = try file.bytes(FormatLimits.frameHeaderLength, at: point.previousOffset)
-    guard bytes.count == FormatLimits.frameHeaderLength else { return false }
-    let found = bytes.withUnsafeBytes {
-      try? FrameHeader.decode($0, at: point.previousOffset, seed: header.seed)
-    }
+    let found = try generation.frameHeader(at: point.previousOffset)
     return found?.checksum == point.previousChecksum
   }
 
@@ -137,8 +113,7 @@ struct SyncedLog {
   private mutating func searchEnd(after start: ChainPoint) throws -> EndSearch {
     var tries = 0
     while true {
-      let window = FileWindow(
-        file, size: try file.size(), leastRead: 4096, failures: .thrown)
+      let window = FileWindow(file, size: try file.size(), leastRead: 4096)
       let search = try EndSearch(
         in: FrameWalk(window, seed: header.seed, from: start), slots: EndSearch.Slots(slots),
         passesUnknown: false)
@@ -167,7 +142,7 @@ struct SyncedLog {
 
   /// The end of the last unit that ends at or before `limit`.
   private func lastUnit(from start: ChainPoint, upTo limit: UInt64) throws -> ChainPoint {
-    let window = FileWindow(file, size: limit, leastRead: 4096, failures: .thrown)
+    let window = FileWindow(file, size: limit, leastRead: 4096)
     var walk = FrameWalk(window, seed: header.seed, from: start)
     var end = start
     while case .frame(let frame) = try walk.next() {

@@ -95,30 +95,18 @@ extension ColumnValues {
     case .object: ValueCell(tag: .object, bits: words[ordinal], length: target)
     case .uuid: ValueCell(tag: .uuid, bits: UInt64(ordinal * 16), length: 16)
     case .string, .url, .data, .json, .objects, .decimal:
-      ValueCell(
-        tag: kind.tag ?? .null, bits: UInt64(byte), length: UInt32(lengths[ordinal]),
-        isLarge: !large.isEmpty && large[ordinal])
-    case .any: anyCell(ordinal, byte: byte)
+      bytesCell(kind.tag ?? .null, ordinal, byte: byte)
+    case .any:
+      bytes.withUnsafeBytes {
+        bytesCell(ValueTag(rawValue: tags[ordinal]) ?? .null, ordinal, byte: byte).ofAny(in: $0)
+      }
     }
   }
 
-  private func anyCell(_ ordinal: Int, byte: Int) -> ValueCell {
-    let tag = ValueTag(rawValue: tags[ordinal]) ?? .null
-    return bytes.withUnsafeBytes { bytes in
-      switch tag {
-      case .erased: return .erased
-      case .bool, .int, .double, .date, .day:
-        let bits = bytes.loadUnaligned(fromByteOffset: byte, as: UInt64.self)
-        return ValueCell(tag: tag, bits: UInt64(littleEndian: bits))
-      case .object:
-        let reference = ObjectReference(bytes: bytes, at: byte)
-        return ValueCell(
-          tag: .object, bits: UInt64(bitPattern: reference.row), length: reference.entity)
-      default:
-        return ValueCell(
-          tag: tag, bits: UInt64(byte), length: UInt32(lengths[ordinal]),
-          isLarge: !large.isEmpty && large[ordinal])
-      }
-    }
+  @inline(__always)
+  private func bytesCell(_ tag: ValueTag, _ ordinal: Int, byte: Int) -> ValueCell {
+    ValueCell(
+      tag: tag, bits: UInt64(byte), length: UInt32(lengths[ordinal]),
+      isLarge: !large.isEmpty && large[ordinal])
   }
 }

@@ -199,20 +199,25 @@ extension Leaf {
 
   /// The value of a row of a leaf of kind `any`.
   private func anyCell(_ slot: Int) -> ValueCell {
-    let span = self.span(slot)
-    let bytes = UnsafeRawPointer(arena + span.lowerBound)
-    let tag = ValueTag(rawValue: tags[slot]) ?? .null
+    bytesCell(ValueTag(rawValue: tags[slot]) ?? .null, slot)
+      .ofAny(in: UnsafeRawBufferPointer(start: arena, count: head.pointee.arenaCount))
+  }
+}
+
+extension ValueCell {
+  /// The cell whose bytes this one has, as a column of any type keeps them.
+  @inline(__always)
+  func ofAny(in arena: UnsafeRawBufferPointer) -> ValueCell {
     switch tag {
     case .erased: return .erased
     case .bool, .int, .double, .date, .day:
-      let bits = bytes.loadUnaligned(as: UInt64.self)
-      return ValueCell(tag: tag, bits: UInt64(littleEndian: bits))
+      let word = arena.loadUnaligned(fromByteOffset: Int(bits), as: UInt64.self)
+      return ValueCell(tag: tag, bits: UInt64(littleEndian: word))
     case .object:
-      let reference = ObjectReference(
-        bytes: UnsafeRawBufferPointer(start: bytes, count: ObjectReference.byteCount), at: 0)
+      let reference = ObjectReference(bytes: arena, at: Int(bits))
       return ValueCell(
         tag: .object, bits: UInt64(bitPattern: reference.row), length: reference.entity)
-    default: return bytesCell(tag, slot)
+    default: return self
     }
   }
 }

@@ -54,7 +54,6 @@ package final class LockTable: Sendable {
         if let result = holders.wait(until: slice, for: attempt) { return result }
       }
       return holders.withLock { $0.acquire(kind, for: open) }
-    case .forever: return holders.wait(for: attempt)
     }
   }
 

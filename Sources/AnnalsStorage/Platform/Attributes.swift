@@ -100,24 +100,15 @@ func copyAttributes(
     _ read: (UnsafeMutableRawBufferPointer) -> Int
   ) throws(Errno) -> [UInt8] {
     while true {
-      let size = try retryingCount { read(UnsafeMutableRawBufferPointer(start: nil, count: 0)) }
+      let size = try retrying { read(UnsafeMutableRawBufferPointer(start: nil, count: 0)) }
       if size == 0 { return [] }
       var bytes = [UInt8](repeating: 0, count: size)
       do throws(Errno) {
-        let count = try retryingCount { bytes.withUnsafeMutableBytes { read($0) } }
+        let count = try retrying { bytes.withUnsafeMutableBytes { read($0) } }
         return Array(bytes.prefix(count))
       } catch  where error == .outOfRange {
         continue
       }
-    }
-  }
-
-  private func retryingCount(_ body: () -> Int) throws(Errno) -> Int {
-    while true {
-      let result = body()
-      if result >= 0 { return result }
-      let errno = Errno.current
-      if errno != .interrupted { throw errno }
     }
   }
 #endif

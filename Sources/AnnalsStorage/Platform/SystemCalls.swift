@@ -118,17 +118,10 @@ struct FilePlace {
     #if canImport(Darwin)
       self.init(try FileStatus(at: FilePath(path)))
     #else
-      var place = annals_place()
-      let found = path.withCString { name -> Result<Int32, Errno> in
-        do throws(Errno) {
-          // The working directory, for a relative path (AT_FDCWD).
-          return .success(try retrying { annals_find(-100, name, &place) })
-        } catch {
-          return .failure(error)
-        }
-      }
       do throws(Errno) {
-        _ = try found.get()
+        var place = annals_place()
+        // The working directory, for a relative path (AT_FDCWD).
+        try retrying { path.withCString { annals_find(-100, $0, &place) } }
         self.init(place)
       } catch  where error == .noFunction || error == .notPermitted {
         self.init(try FileStatus(at: FilePath(path)))
@@ -218,8 +211,8 @@ func allocateSpace(
 ///
 /// `flock`, not `fcntl`: its locks belong to the open file, so that two stores in one process
 /// exclude each other, and closing one file never releases the lock of another.
-func lockFile(_ descriptor: FileDescriptor, _ kind: LockKind, waiting: Bool) throws(Errno) -> Bool {
-  let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (waiting ? 0 : LOCK_NB)
+func lockFile(_ descriptor: FileDescriptor, _ kind: LockKind) throws(Errno) -> Bool {
+  let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB
   do throws(Errno) {
     try retrying { flock(descriptor.rawValue, operation) }
     return true
@@ -288,8 +281,8 @@ func linkTarget(_ path: FilePath) throws(Errno) -> FilePath {
   return try path.withName { name throws(Errno) in
     let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: capacity + 1)
     defer { buffer.deallocate() }
-    let count = try retrying { Int32(readlink(name, buffer, capacity)) }
-    buffer[Int(count)] = 0
+    let count = try retrying { readlink(name, buffer, capacity) }
+    buffer[count] = 0
     return FilePath(platformString: buffer)
   }
 }

@@ -115,16 +115,23 @@ final class PosixFile: StorageFile {
     try withOwnDescriptor(.write) { descriptor throws(Errno) in
       guard let start = Int64(exactly: offset), Int64(bytes.count) <= Int64.max - start
       else { throw .fileTooLarge }
-      let written = try transfer(bytes.count) { moved in
-        result {
-          try descriptor.write(
-            toAbsoluteOffset: start + Int64(moved),
-            UnsafeRawBufferPointer(rebasing: bytes[moved...]))
-        }
-      }
-      // A write that neither moves bytes nor fails would otherwise repeat for ever.
-      if written < bytes.count { throw .ioError }
+      try write(bytes, at: start, to: descriptor)
     }
+  }
+
+  @inline(__always)
+  private func write(
+    _ bytes: UnsafeRawBufferPointer, at start: Int64, to descriptor: FileDescriptor
+  ) throws(Errno) {
+    let written = try transfer(bytes.count) { moved in
+      result {
+        try descriptor.write(
+          toAbsoluteOffset: start + Int64(moved),
+          UnsafeRawBufferPointer(rebasing: bytes[moved...]))
+      }
+    }
+    // A write that neither moves bytes nor fails would otherwise repeat for ever.
+    if written < bytes.count { throw .ioError }
   }
 
   func sync() throws(StorageError) {
@@ -159,16 +166,10 @@ final class PosixFile: StorageFile {
     var position = start
     while position < end {
       let count = Int(min(end - position, UInt64(zeros.count)))
-      let written = try transfer(count) { moved in
-        zeros.withUnsafeBytes { zeros in
-          result {
-            try descriptor.write(
-              toAbsoluteOffset: Int64(position) + Int64(moved),
-              UnsafeRawBufferPointer(rebasing: zeros[moved..<count]))
-          }
-        }
+      try zeros.withUnsafeBufferPointer { (zeros) throws(Errno) in
+        let piece = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(zeros).prefix(count))
+        try write(piece, at: Int64(position), to: descriptor)
       }
-      if written < count { throw .ioError }
       position += UInt64(count)
     }
   }
@@ -177,14 +178,11 @@ final class PosixFile: StorageFile {
 extension PosixFile {
   func lock(_ kind: LockKind, wait: LockWait) throws(StorageError) -> Bool {
     switch wait {
-    case .none:
-      return try askForLock(kind, waiting: false)
-    case .forever:
-      return try askForLock(kind, waiting: true)
+    case .none: return try askForLock(kind)
     case .until(let deadline), .unlessInterrupted(let deadline, _):
       var pauses = LockPauses(from: .now, until: deadline)
       while true {
-        if try askForLock(kind, waiting: false) { return true }
+        if try askForLock(kind) { return true }
         guard !wait.isInterrupted, let pause = pauses.next(at: .now) else { return false }
         sleepThread(for: pause)
       }
@@ -196,10 +194,8 @@ extension PosixFile {
     return LockHolder(of: identity)
   }
 
-  private func askForLock(_ kind: LockKind, waiting: Bool) throws(StorageError) -> Bool {
-    try withOwnDescriptor(.lock) { descriptor throws(Errno) in
-      try lockFile(descriptor, kind, waiting: waiting)
-    }
+  private func askForLock(_ kind: LockKind) throws(StorageError) -> Bool {
+    try withOwnDescriptor(.lock) { descriptor throws(Errno) in try lockFile(descriptor, kind) }
   }
 
   func unlock() {

@@ -23,7 +23,7 @@ func transfer(
 /// Calls `body` until no signal interrupts it. If it returns less than zero, throws the error in
 /// `errno`.
 @discardableResult
-func retrying(_ body: () -> Int32) throws(Errno) -> Int32 {
+func retrying<R: SignedInteger>(_ body: () -> R) throws(Errno) -> R {
   while true {
     let result = body()
     if result >= 0 { return result }

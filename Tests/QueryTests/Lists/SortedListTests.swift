@@ -58,7 +58,8 @@ import Testing
       for _ in 0..<(round < 16 ? 300 : max(300, array.count / 3)) {
         if random.chance(inserts) || array.isEmpty {
           let new = entry(&random)
-          let rank = try list.rank(of: new, by: Self.order)
+          var finger = list.finger
+          let rank = try finger.find(new, by: Self.order).rank
           #expect(rank == array.firstIndex { Self.order.precedes(new, $0) } ?? array.count)
           list.insert(new, at: rank)
           array.insert(new, at: rank)
@@ -166,6 +167,7 @@ import Testing
     for range in [0..<0, 0..<1, 5..<700, 999..<1_000, 1_000..<1_000] {
       #expect(Array(list.entries(in: range)) == Array(array[range]))
     }
-    #expect(try SortedList().rank(of: array[0], by: Self.order) == 0)
+    var finger = SortedList().finger
+    #expect(try finger.find(array[0], by: Self.order).rank == 0)
   }
 }

@@ -55,6 +55,25 @@ import Testing
     #expect(kinds.count { $0 == .delete } == 2 && kinds.count { $0 == .update } == 1)
   }
 
+  /// What a transaction has deleted, and would go again by a rule with what it inserted, is neither
+  /// revived nor updated.
+  @Test func whatIsRevivedAndGoesAgainIsNotCounted() throws {
+    let store = try Graph.store { Relationship($0, to: "Node", onDelete: .cascade) }
+    let nodes = try store.nodes(["a", "c"])
+    try store.connect([nodes[0]: nodes[1]])
+    let inserted = try store.write { tx in
+      try tx.delete(nodes[0])
+      return try tx.insert("Node", ["name": "b"])
+    }
+    let number = store.token.number
+    try store.connect([nodes[1]: inserted])
+    let plan = try store.revertPlan(number)
+    #expect([plan.deletions, plan.updates, plan.revivals] == [2, 0, 0], "\(plan)")
+    try store.revert(number)
+    let kinds = try store.transaction(store.token.number).changes.map(\.kind)
+    #expect(kinds == [.delete, .delete])
+  }
+
   private func text(_ count: Int, _ noun: String) -> String {
     count == 1 ? "1 \(noun)" : "\(count) \(noun)s"
   }

@@ -73,10 +73,8 @@ struct BlameCommand: FileCommand {
       json.key("value")
       let type = entity?.attribute(named: line.property)?.type ?? .any
       if case .large = value {
-        try json.value(value, as: type, from: snapshot.reader.largeValues) {
-          try console.output.write($0.bytes)
-          $0.removeBytes()
-        }
+        try json.value(
+          value, as: type, from: snapshot.reader.largeValues, console.output.drain)
       } else {
         try json.value(value, as: type, in: snapshot.reader)
       }

@@ -78,12 +78,10 @@ struct DiffCommand: FileCommand {
     try json.change(change, explicitRow: false, includesBefore: true) { () throws(AnnalsError) in
       change.kind == .delete ? difference.old : difference.new
     } flush: {
-      try console.output.write($0.bytes)
-      $0.removeBytes()
+      try console.output.drain(&$0)
     }
     json.endLine()
-    try console.output.write(json.bytes)
-    json.removeAll()
+    try console.output.drain(&json)
   }
 
   /// What the text shows of changes.

@@ -139,18 +139,13 @@ struct LogCommand: FileCommand {
           () throws(AnnalsError) in
           try walk.states.reader(at: transaction.number)
         } flush: {
-          try console.output.write($0.bytes)
-          $0.removeBytes()
+          try console.output.drain(&$0)
         }
-        if json.bytes.count >= 1 << 16 {
-          try console.output.write(json.bytes)
-          json.removeBytes()
-        }
+        if json.bytes.count >= 1 << 16 { try console.output.drain(&json) }
       }
       json.endArray()
       json.endObjectLine()
-      try console.output.write(json.bytes)
-      json.removeAll()
+      try console.output.drain(&json)
       count += 1
     }
   }

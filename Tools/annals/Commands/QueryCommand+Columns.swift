@@ -109,8 +109,7 @@ extension QueryCommand {
         }
       }
       json.endObjectLine()
-      try console.output.write(json.bytes)
-      json.removeAll()
+      try console.output.drain(&json)
     }
   }
 

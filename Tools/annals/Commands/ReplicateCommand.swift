@@ -183,7 +183,7 @@ struct ReplicateCommand: FileCommand {
         return (try await ReplicaSurvey(of: store, now: now), error.text)
       }
     }
-    let text = SurveyText(survey, file: file, log: address?.description, outage: outage)
+    let text = SurveyText(survey: survey, file: file, log: address?.description, outage: outage)
     switch format {
     case .text: try text.write(console)
     case .jsonl: try text.writeLine(console)

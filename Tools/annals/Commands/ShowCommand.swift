@@ -59,7 +59,7 @@ struct ShowCommand: FileCommand {
         try text.writeMetadata(showing.metadata(of: part.transaction))
         try text.writeSchema(SchemaText.lines(of: part.transaction))
       }
-      try write(changes, of: number, walk.states, showing, text)
+      try write(changes, walk.states, showing, text)
     }
   }
 
@@ -88,19 +88,17 @@ struct ShowCommand: FileCommand {
     while let (transaction, changes) = try walk.nextTransaction() {
       try console.output.line()
       try text.writeHead(showing.header(transaction, changes: changes.count))
-      try write(changes, of: transaction.number, walk.states, showing, text)
+      try write(changes, walk.states, showing, text)
     }
   }
 
   /// Writes changes of a transaction, each with its properties.
   private func write(
-    _ changes: some Sequence<Change>, of number: Int64, _ states: NamingStates,
-    _ showing: TransactionShowing, _ text: TransactionText
+    _ changes: some Sequence<Change>, _ states: NamingStates, _ showing: TransactionShowing,
+    _ text: TransactionText
   ) throws {
     for change in changes {
-      let shown = try showing.changes.shown(change) { () throws(AnnalsError) in
-        try states.reader(at: number)
-      }
+      let shown = try showing.changes.shown(change, states)
       try text.write(shown)
       try text.writeProperties(of: shown)
     }

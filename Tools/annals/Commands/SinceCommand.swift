@@ -62,17 +62,15 @@ struct SinceCommand: FileCommand {
   }
 
   private func writeLine(_ document: SinceDocument, _ console: Console) throws {
-    var json = JSONWriter()
-    json.beginObject()
-    json.member("holds", document.holds)
-    json.member("exact", document.isExact)
-    if let count = document.probes.first?.count { json.member("count", Int64(count)) }
-    if let became = document.became {
-      json.member("n", became.number)
-      json.member("timestamp", Timestamp(microseconds: became.us).description)
-      if let author = became.author { json.member("author", author) }
+    try console.output.object { json in
+      json.member("holds", document.holds)
+      json.member("exact", document.isExact)
+      if let count = document.probes.first?.count { json.member("count", Int64(count)) }
+      if let became = document.became {
+        json.member("n", became.number)
+        json.member("timestamp", Timestamp(microseconds: became.us).description)
+        if let author = became.author { json.member("author", author) }
+      }
     }
-    json.endObjectLine()
-    try console.output.write(json.bytes)
   }
 }

@@ -39,9 +39,7 @@ extension Console {
   /// Refuses a file that is a replica of a shared log; one that cannot be read is left to whoever
   /// opens it next.
   func refuseReplica(at path: String) throws {
-    var options = StoreOptions.readOnly
-    options.holdsValues = false
-    guard let opened = try? Store(path: path, options: options, environment: store) else { return }
+    guard let opened = try? Store(path: path, options: .looking, environment: store) else { return }
     defer { try? opened.close() }
     try refuseReplica(opened, path)
   }

@@ -24,7 +24,7 @@ struct ObjectText {
     for (name, value) in properties {
       let label = "    \(name.padded(right: width))  "
       if try writeWhole(value, label, state.largeValues) { continue }
-      let shown = try showing.shown(value) { () throws(AnnalsError) in state }
+      let shown = try showing.shown(value, in: state)
       try text.output.line(label + text.values.text(shown))
     }
   }

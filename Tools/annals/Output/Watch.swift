@@ -160,10 +160,8 @@ final class Watch: @unchecked Sendable {
   ) throws -> String {
     let (before, after) = (try old[step.from.position], try update.rows[step.to.position])
     let parts = try update.diff.changedProperties(of: step).map { name in
-      let was = try showing.shown(before[name]) { () throws(AnnalsError) in old.snapshot.reader }
-      let becomes = try showing.shown(after[name]) { () throws(AnnalsError) in
-        update.rows.snapshot.reader
-      }
+      let was = try showing.shown(before[name], in: old.snapshot.reader)
+      let becomes = try showing.shown(after[name], in: update.rows.snapshot.reader)
       return "\(ValueText.plain(name)): \(text.text(was)) → \(text.text(becomes))"
     }
     return parts.isEmpty ? "" : "  " + parts.joined(separator: ", ")
@@ -187,25 +185,23 @@ final class Watch: @unchecked Sendable {
     _ change: String, _ update: LiveUpdate<DynamicObject>, _ old: RowList<DynamicObject>,
     from: ListDiff.Place?, to: ListDiff.Place?, _ step: ListDiff.Step?
   ) throws {
-    var json = JSONWriter()
-    json.beginObject()
-    json.member("change", change)
-    json.member("transaction", update.token.number)
-    if let from { json.member("from", Int64(from.position)) }
-    if let to { json.member("to", Int64(to.position)) }
-    if let step {
-      json.beginArray("properties")
-      for name in update.diff.changedProperties(of: step) { json.string(name) }
-      json.endArray()
+    try console.output.object { json in
+      json.member("change", change)
+      json.member("transaction", update.token.number)
+      if let from { json.member("from", Int64(from.position)) }
+      if let to { json.member("to", Int64(to.position)) }
+      if let step {
+        json.beginArray("properties")
+        for name in update.diff.changedProperties(of: step) { json.string(name) }
+        json.endArray()
+      }
+      json.key("object")
+      let rows = to == nil ? old : update.rows
+      var state = CanonicalState(rows.snapshot)
+      try state.write(ObjectReference(rows.objectIDs[(to ?? from)?.position ?? 0])) { line in
+        json.verbatim(line.dropLast())
+      }
     }
-    json.key("object")
-    let rows = to == nil ? old : update.rows
-    var state = CanonicalState(rows.snapshot)
-    try state.write(ObjectReference(rows.objectIDs[(to ?? from)?.position ?? 0])) { line in
-      json.verbatim(line.dropLast())
-    }
-    json.endObjectLine()
-    try console.output.write(json.bytes)
   }
 }
 

@@ -1,3 +1,5 @@
+import Annals
+
 /// The characters that take two cells of a terminal: those that Unicode 18.0.0 calls wide or full
 /// width (EastAsianWidth.txt, W and F). Ranges are joined where only unassigned characters or
 /// combining marks lie between them.
@@ -6,11 +8,7 @@ enum WideCharacters {
   static func contains(_ scalar: Unicode.Scalar) -> Bool {
     let value = scalar.value
     guard value >= bounds[0] else { return false }
-    var (low, high) = (0, bounds.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if bounds[middle] < value { low = middle + 1 } else { high = middle }
-    }
+    let low = bounds.rank { $0 < value }
     // Between the first and the last of a range, or the first itself.
     return low < bounds.count && (low % 2 == 1 || bounds[low] == value)
   }

@@ -135,9 +135,11 @@ struct TimelinePicture {
       }
     }
     members.sort { $0.left < $1.left }
-    let sweep = LaneSweep(members.map { $0.left...$0.right })
-    for index in members.indices { members[index].lane = sweep.lanes[index] }
-    return (members, sweep.count)
+    var lanes = LanePacking<Double>(most: .max)
+    for index in members.indices {
+      members[index].lane = lanes.lane(from: members[index].left, to: members[index].right)
+    }
+    return (members, lanes.count)
   }
 
   /// Draws bars with their labels. Returns those without room for their label.

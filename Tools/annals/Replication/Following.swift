@@ -190,15 +190,13 @@ struct Following {
       let lag = status.lag == 0 ? "" : ", \(Numerals.counted(status.lag, "record")) behind"
       try console.output.line("\(event.text); at transaction \(number)\(lag)")
     case .jsonl:
-      var json = JSONWriter()
-      json.beginObject()
-      json.member("event", event.name)
-      json.member("transaction", status.token.number)
-      json.member("record", Int64(clamping: status.sequence))
-      json.member("lag", Int64(clamping: status.lag))
-      json.member("text", event.text)
-      json.endObjectLine()
-      try console.output.write(json.bytes)
+      try console.output.object { json in
+        json.member("event", event.name)
+        json.member("transaction", status.token.number)
+        json.member("record", Int64(clamping: status.sequence))
+        json.member("lag", Int64(clamping: status.lag))
+        json.member("text", event.text)
+      }
     }
     try console.output.flush()
   }

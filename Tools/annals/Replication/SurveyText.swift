@@ -5,19 +5,12 @@ import Foundation
 
 /// What `annals replicate status` prints.
 struct SurveyText {
-  private let survey: ReplicaSurvey
-  private let file: String
+  let survey: ReplicaSurvey
+  let file: String
   /// The log's address; nil if none was asked.
-  private let log: String?
+  let log: String?
   /// Why the log could not be asked; nil if it could, or was not to be.
-  private let outage: String?
-
-  init(_ survey: ReplicaSurvey, file: String, log: String?, outage: String? = nil) {
-    self.survey = survey
-    self.file = file
-    self.log = log
-    self.outage = outage
-  }
+  var outage: String?
 
   /// Why the file and the log do not go together; nil if they do, as far as was looked.
   var fault: String? {
@@ -121,57 +114,53 @@ struct SurveyText {
   }
 
   func writeLine(_ console: Console) throws {
-    var json = JSONWriter()
-    json.beginObject()
-    json.member("store", survey.token.store.description)
-    json.member("transaction", survey.token.number)
-    if let sequence = survey.sequence { json.member("record", Int64(clamping: sequence)) }
-    if let state = survey.log {
-      json.member("first", Int64(clamping: state.first))
-      json.member("last", Int64(clamping: state.last))
-      if let snapshot = state.snapshot { json.member("snapshot", snapshot.number) }
-      if let length = state.snapshotLength {
-        json.member("snapshotBytes", Int64(clamping: length))
+    try console.output.object { json in
+      json.member("store", survey.token.store.description)
+      json.member("transaction", survey.token.number)
+      if let sequence = survey.sequence { json.member("record", Int64(clamping: sequence)) }
+      if let state = survey.log {
+        json.member("first", Int64(clamping: state.first))
+        json.member("last", Int64(clamping: state.last))
+        if let snapshot = state.snapshot { json.member("snapshot", snapshot.number) }
+        if let length = state.snapshotLength {
+          json.member("snapshotBytes", Int64(clamping: length))
+        }
+      }
+      if let outbox = survey.outbox {
+        json.member("waiting", Int64(outbox.count))
+        json.member("conflicts", Int64(outbox.conflictCount))
+        json.member("waitingBytes", Int64(outbox.byteCount))
+        if let oldest = outbox.oldest {
+          json.member("oldest", .date(Timestamp(oldest)), as: .date)
+        }
+      }
+      if let lag = survey.lag { json.member("lag", Int64(clamping: lag)) }
+      if let outage { json.member("outage", outage) }
+      if let fault { json.member("problem", fault) }
+      if let hold = survey.log?.holds.first {
+        json.member("heldBy", "\(hold)")
+        json.member("heldAt", Int64(clamping: hold.sequence))
       }
     }
-    if let outbox = survey.outbox {
-      json.member("waiting", Int64(outbox.count))
-      json.member("conflicts", Int64(outbox.conflictCount))
-      json.member("waitingBytes", Int64(outbox.byteCount))
-      if let oldest = outbox.oldest {
-        json.member("oldest", .date(Timestamp(oldest)), as: .date)
-      }
-    }
-    if let lag = survey.lag { json.member("lag", Int64(clamping: lag)) }
-    if let outage { json.member("outage", outage) }
-    if let fault { json.member("problem", fault) }
-    if let hold = survey.log?.holds.first {
-      json.member("heldBy", "\(hold)")
-      json.member("heldAt", Int64(clamping: hold.sequence))
-    }
-    json.endObjectLine()
-    try console.output.write(json.bytes)
     for replica in survey.log?.replicas ?? [] { try writeLine(replica, console) }
   }
 
   private func writeLine(_ replica: ReplicaRegistration, _ console: Console) throws {
-    var json = JSONWriter()
-    json.beginObject()
-    json.member("replica", replica.id.uuidString)
-    json.member("name", replica.name)
-    json.member("transaction", replica.number)
-    json.member("record", Int64(clamping: replica.sequence))
-    if let last = survey.log?.last {
-      json.member("lag", Int64(clamping: last > replica.sequence ? last - replica.sequence : 0))
+    try console.output.object { json in
+      json.member("replica", replica.id.uuidString)
+      json.member("name", replica.name)
+      json.member("transaction", replica.number)
+      json.member("record", Int64(clamping: replica.sequence))
+      if let last = survey.log?.last {
+        json.member("lag", Int64(clamping: last > replica.sequence ? last - replica.sequence : 0))
+      }
+      if let consumer = replica.consumer {
+        json.member("consumer", consumer.name)
+        json.member("consumerRecord", Int64(clamping: consumer.sequence))
+      }
+      json.member("seen", .date(Timestamp(replica.renewed)), as: .date)
+      json.member("leaseEnds", .date(Timestamp(replica.expiry)), as: .date)
     }
-    if let consumer = replica.consumer {
-      json.member("consumer", consumer.name)
-      json.member("consumerRecord", Int64(clamping: consumer.sequence))
-    }
-    json.member("seen", .date(Timestamp(replica.renewed)), as: .date)
-    json.member("leaseEnds", .date(Timestamp(replica.expiry)), as: .date)
-    json.endObjectLine()
-    try console.output.write(json.bytes)
   }
 }
 

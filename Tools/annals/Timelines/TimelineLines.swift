@@ -20,19 +20,13 @@ struct TimelineLines {
   func write() throws {
     var previous: Int64?
     for position in sheet.positions {
-      var json = JSONWriter()
-      json.beginObject()
-      try put(position, &previous, &json)
-      json.endObjectLine()
-      try console.output.write(json.bytes)
+      try console.output.object { try put(position, &previous, &$0) }
     }
     for (object, reason) in sheet.columns.unplaced {
-      var json = JSONWriter()
-      json.beginObject()
-      json.member("object", try sheet.name(object))
-      json.member("unplaced", reason == .noStart ? "no start" : "unreadable start")
-      json.endObjectLine()
-      try console.output.write(json.bytes)
+      try console.output.object { json in
+        json.member("object", try sheet.name(object))
+        json.member("unplaced", reason == .noStart ? "no start" : "unreadable start")
+      }
     }
   }
 

@@ -17,16 +17,18 @@ enum FuzzSideRecords {
   }
 
   static func consumer(_ bytes: UnsafeRawBufferPointer) {
-    guard let change = try? ConsumerCodec.decode(bytes, flags: .skippable) else { return }
+    guard let change = try? SideRecord(bytes, of: .consumerChange, flags: .skippable) else {
+      return
+    }
     var again: ContiguousArray<UInt8> = []
-    ConsumerCodec.encode(change, into: &again)
+    change.encode(into: &again)
     precondition(again.elementsEqual(bytes), "a consumer that reads otherwise")
   }
 
   static func retention(_ bytes: UnsafeRawBufferPointer) {
-    guard let policy = try? RetentionCodec.decode(bytes, flags: .skippable) else { return }
+    guard let policy = try? SideRecord(bytes, of: .retention, flags: .skippable) else { return }
     var again: ContiguousArray<UInt8> = []
-    RetentionCodec.encode(policy, into: &again)
+    policy.encode(into: &again)
     precondition(again.elementsEqual(bytes), "a retention that reads otherwise")
   }
 

@@ -37,14 +37,7 @@ final class Wire: @unchecked Sendable {
 
   /// Where the empty line behind a head begins; nil if it has not arrived.
   private var headEnd: Int? {
-    guard buffer.count >= 4 else { return nil }
-    for place in 0...buffer.count - 4
-    where buffer[place] == 0x0D && buffer[place + 1] == 0x0A && buffer[place + 2] == 0x0D
-      && buffer[place + 3] == 0x0A
-    {
-      return place
-    }
-    return nil
+    buffer.firstRange(of: [0x0D, 0x0A, 0x0D, 0x0A])?.lowerBound
   }
 
   private func readMore() async throws {

@@ -1,29 +1,3 @@
-/// Encodes the sections of a block: runs of bytes, raw or deflated, whichever is worth it
-/// (`SectionHeader`).
-package enum ColumnEnvelope {
-  /// Shorter runs are not worth trying.
-  private static let shortest = 32
-
-  /// Appends the run.
-  package static func append(
-    _ bytes: UnsafeRawBufferPointer, to output: inout ContiguousArray<UInt8>,
-    with deflate: inout Deflate
-  ) {
-    let guess = bytes.count < shortest ? .nothing : Compressibility.guess(bytes)
-    if guess != .nothing {
-      var stream: ContiguousArray<UInt8> = []
-      let findsRepeats = guess == .repeats
-      if deflate.compressIfWorthwhile(bytes, into: &stream, findsRepeats: findsRepeats) {
-        SectionHeader(length: bytes.count, compression: .deflate).append(to: &output)
-        stream.withUnsafeBytes { output.append(sized: $0) }
-        return
-      }
-    }
-    SectionHeader(length: bytes.count, compression: .none).append(to: &output)
-    output.append(contentsOf: bytes)
-  }
-}
-
 /// Decodes column envelopes one after the other and keeps its working memory.
 package struct ColumnReader: ~Copyable {
   private var inflate: Inflate?
