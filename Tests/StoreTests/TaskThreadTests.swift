@@ -77,16 +77,25 @@ import Testing
 
   @Test func aSlowSyncCountsForTheNextTwenty() throws {
     let writer = try makeStore().writer
-    writer.noteSync(since: .now.advanced(by: .seconds(-3_600)))
+    writer.noteSync(TaskThreadTests.slow)
     #expect(!writer.syncsQuickly)
     writer.usualSync.store(2_000_000, ordering: .relaxed)
-    for count in 0..<10 {
+    for count in 0..<16 {
       #expect(!writer.syncsQuickly, "\(count)")
-      writer.noteSync(since: .now)
+      writer.noteSync(50_000)
     }
-    // A crowded machine may take its time between two looks at the clock.
-    for _ in 0..<1_000 where !writer.syncsQuickly { writer.noteSync(since: .now) }
     #expect(writer.syncsQuickly)
+  }
+
+  /// By the sync of the first write, which the store's thread makes.
+  @Test func whetherTheDiskIsQuickIsLearntFromTheFirstWrite() async throws {
+    let writer = try makeStore(usualSync: .max).writer
+    try writer.write { _ in }
+    #expect(writer.usualSync.load(ordering: .relaxed) == .max)
+    let store = try noteStore(StoreLocation(fileSystem: disk, path: "/b.annals"))
+    #expect(try await !writesAtOnce(store, 0))
+    #expect(store.writer.usualSync.load(ordering: .relaxed) < TaskThreadTests.slow)
+    #expect(try await writesAtOnce(store, 1))
   }
 
   @Test func aWriteThatOthersPrecedeDoesNotWaitOnItsThread() async throws {

@@ -150,9 +150,7 @@ extension StoreWriter {
       mayWait: { self.admitsMembers },
       sync: { () throws(AnnalsError) in
         self.head.closeGroup()
-        let start = ContinuousClock.now
-        _ = try self.sync()
-        self.noteSync(since: start)
+        try self.syncGroup()
       },
       publish: { self.head.publishGroup() }, discard: { self.head.discardPending() })
     do throws(AnnalsError) {
@@ -189,8 +187,9 @@ extension StoreWriter {
   /// processes for a moment if the turn is over and they write too: a thread that took it again
   /// after each of its commits would hardly ever let in a process that only asks now and then.
   private func endTurn() {
-    let isOver = isTurnOver
-    turnInterruption = isOver ? nil : .now
+    let now = ContinuousClock.now
+    let isOver = lockedSince.duration(to: now) > longestTurn
+    turnInterruption = isOver ? nil : now
     if isOver, othersWrite { beginYielding() }
     releaseFileLock()
   }

@@ -35,18 +35,31 @@ extension StoreWriter {
     return value
   }
 
-  /// Whether a thread of Swift's pool may wait for a sync, by those before it.
+  /// Whether a thread of Swift's pool may wait for a sync, by those before it. From the first time
+  /// on that this is asked, syncs are timed.
   var syncsQuickly: Bool {
-    options.durability == .deferred
-      || usualSync.load(ordering: .relaxed) <= StoreWriter.quickSync
+    if options.durability == .deferred { return true }
+    if usualSync.load(ordering: .relaxed) <= StoreWriter.quickSync { return true }
+    if !timesSyncs.load(ordering: .relaxed) { timesSyncs.store(true, ordering: .relaxed) }
+    return false
   }
 
-  /// Notes how long a sync took. One that took long counts for the next twenty.
-  func noteSync(since start: ContinuousClock.Instant) {
-    let length = start.duration(to: .now) / .nanoseconds(1)
+  /// Syncs the log for a group; notes how long that took if tasks write.
+  func syncGroup() throws(AnnalsError) {
+    guard timesSyncs.load(ordering: .relaxed) else {
+      _ = try sync()
+      return
+    }
+    let start = monotonicNanoseconds()
+    _ = try sync()
+    noteSync(monotonicNanoseconds() - start)
+  }
+
+  /// Notes how many nanoseconds a sync took. One that took long counts for the next twenty.
+  func noteSync(_ length: Int64) {
     let before = usualSync.load(ordering: .relaxed)
     let faded = before == .max ? 0 : before - before / 8
-    usualSync.store(max(Int64(length), faded), ordering: .relaxed)
+    usualSync.store(max(length, faded), ordering: .relaxed)
   }
 
   /// As `write`, but waits for no other thread or process, and for no long sync.

@@ -39,8 +39,10 @@ package final class StoreWriter: @unchecked Sendable {
   let isOrderedElsewhere = Atomic<Bool>(false)
   /// Whether the log exceeded the threshold at the last commit.
   let isCheckpointDue = Atomic<Bool>(false)
-  /// How long a sync takes, in nanoseconds; the greatest number if none was made.
+  /// How long a sync takes, in nanoseconds; the greatest number if none was timed.
   let usualSync = Atomic<Int64>(.max)
+  /// Whether syncs are timed.
+  let timesSyncs = Atomic<Bool>(false)
   /// How many threads are about to write alone; reduced under `lock`.
   let waitingAlone = Atomic<Int>(0)
   // Everything below is guarded by `lock`, so exclusive access needs no check.
