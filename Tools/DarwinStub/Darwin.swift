@@ -15,6 +15,7 @@ public var errno: Int32 {
   set {}
 }
 public var ERANGE: Int32 { 34 }
+public var EBUSY: Int32 { 16 }
 public var ETIMEDOUT: Int32 { 60 }
 
 // MARK: stat(2), chmod(2), chown(2)
@@ -227,6 +228,8 @@ public func pthread_mutex_init(
 public func pthread_mutex_destroy(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 { -1 }
 @discardableResult
 public func pthread_mutex_lock(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 { -1 }
+@discardableResult
+public func pthread_mutex_trylock(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 { -1 }
 @discardableResult
 public func pthread_mutex_unlock(_ mutex: UnsafeMutablePointer<pthread_mutex_t>) -> Int32 { -1 }
 @discardableResult
