@@ -14,7 +14,6 @@ public var errno: Int32 {
   get { 0 }
   set {}
 }
-public var ERANGE: Int32 { 34 }
 public var EBUSY: Int32 { 16 }
 public var ETIMEDOUT: Int32 { 60 }
 
@@ -123,28 +122,9 @@ public var COPYFILE_STAT: Int32 { 2 }
 public var COPYFILE_XATTR: Int32 { 4 }
 public var COPYFILE_DATA: Int32 { 8 }
 
-// MARK: getpid(2), getuid(2), getpwuid_r(3), getenv(3), sysconf(3)
+// MARK: getpid(2), getenv(3), sysconf(3)
 
 public func getpid() -> pid_t { 0 }
-public func getuid() -> uid_t { 0 }
-public struct passwd {
-  public var pw_name: UnsafeMutablePointer<CChar>!
-  public var pw_passwd: UnsafeMutablePointer<CChar>!
-  public var pw_uid: uid_t = 0
-  public var pw_gid: gid_t = 0
-  public var pw_change: time_t = 0
-  public var pw_class: UnsafeMutablePointer<CChar>!
-  public var pw_gecos: UnsafeMutablePointer<CChar>!
-  public var pw_dir: UnsafeMutablePointer<CChar>!
-  public var pw_shell: UnsafeMutablePointer<CChar>!
-  public var pw_expire: time_t = 0
-  public init() {}
-}
-@discardableResult
-public func getpwuid_r(
-  _ user: uid_t, _ entry: UnsafeMutablePointer<passwd>!, _ buffer: UnsafeMutablePointer<CChar>!,
-  _ size: Int, _ found: UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>!
-) -> Int32 { -1 }
 public func getenv(_ name: UnsafePointer<CChar>!) -> UnsafeMutablePointer<CChar>? { nil }
 public func sysconf(_ name: Int32) -> Int { -1 }
 
@@ -168,7 +148,6 @@ public struct clockid_t: RawRepresentable {
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 }
-public var CLOCK_REALTIME: clockid_t { clockid_t(0) }
 public var CLOCK_MONOTONIC: clockid_t { clockid_t(6) }
 @discardableResult
 public func clock_gettime(

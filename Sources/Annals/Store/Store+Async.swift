@@ -41,7 +41,7 @@ extension Store {
       merging: merging, expecting: expecting, body)
   }
 
-  /// As `commit`, without blocking the task's thread; otherwise as the asynchronous `write`.
+  /// As `commit`, for a task; otherwise as the asynchronous `write`.
   @discardableResult
   public func commit<Result: Sendable>(
     author: String? = nil, context: String? = nil, group: String? = nil,

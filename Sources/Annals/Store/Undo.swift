@@ -48,7 +48,7 @@ extension Store {
     try writer.write(step(.redo, author, context, metadata, merging))
   }
 
-  /// As `undo`, without blocking the task's thread; the rest is as with the asynchronous `write`.
+  /// As `undo`, for a task; the rest is as with the asynchronous `write`.
   @discardableResult
   public func undo(
     author: String?, context: String? = nil, metadata: [String: Value] = [:],
@@ -57,7 +57,7 @@ extension Store {
     try await writer.commitOfTask(step(.undo, author, context, metadata, merging))
   }
 
-  /// As `redo`, without blocking the task's thread; the rest is as with the asynchronous `write`.
+  /// As `redo`, for a task; the rest is as with the asynchronous `write`.
   @discardableResult
   public func redo(
     author: String?, context: String? = nil, metadata: [String: Value] = [:],

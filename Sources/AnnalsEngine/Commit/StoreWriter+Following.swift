@@ -9,9 +9,14 @@ import Synchronization
 extension StoreWriter {
   /// Takes the file lock and catches up with other processes. Waits as long as the options say,
   /// unless another wait is given, and no longer once `isCancelled` is true.
+  ///
+  /// With `onlyIfCurrent` it reads nothing: it returns false, without the lock, if others have
+  /// committed since.
+  @discardableResult
   func lockAndCatchUp(
-    _ given: LockWait? = nil, unless isCancelled: (@Sendable () -> Bool)? = nil
-  ) throws {
+    _ given: LockWait? = nil, unless isCancelled: (@Sendable () -> Bool)? = nil,
+    onlyIfCurrent: Bool = false
+  ) throws -> Bool {
     guard !isClosed else { throw AnnalsError.closedStore }
     guard !isSuspended.load(ordering: .acquiring) else { throw AnnalsError.suspendedStore }
     guard !options.isReadOnly else { throw AnnalsError.readOnlyStore(log.path) }
@@ -19,15 +24,21 @@ extension StoreWriter {
     if !log.isPoisoned, let failure = group.failure { throw failure }
     if isFileLocked {
       if isStale { try reload() }
-      return try recheckFile()
+      try recheckFile()
+      return true
     }
     yieldToOthers()
     do {
       let standing = try lockFile(given, unless: isCancelled)
       isFileLocked = true
+      if onlyIfCurrent, standing != .current {
+        releaseFileLock()
+        return false
+      }
       lastLook = .now
       beginTurn(at: lastLook, standing)
       try follow(standing)
+      return true
     } catch {
       // The next writer must catch up first.
       if isFileLocked { releaseFileLock() }

@@ -35,13 +35,10 @@ extension StoreWriter {
     return value
   }
 
-  /// Whether a thread of Swift's pool may wait for a sync, by those before it. From the first time
-  /// on that this is asked, syncs are timed.
+  /// Whether a thread of Swift's pool may wait for a sync, by those before it.
   var syncsQuickly: Bool {
-    if options.durability == .deferred { return true }
-    if usualSync.load(ordering: .relaxed) <= StoreWriter.quickSync { return true }
-    if !timesSyncs.load(ordering: .relaxed) { timesSyncs.store(true, ordering: .relaxed) }
-    return false
+    options.durability == .deferred
+      || usualSync.load(ordering: .relaxed) <= StoreWriter.quickSync
   }
 
   /// Syncs the log for a group; notes how long that took if tasks write.
@@ -55,7 +52,8 @@ extension StoreWriter {
     noteSync(monotonicNanoseconds() - start)
   }
 
-  /// Notes how many nanoseconds a sync took. One that took long counts for the next twenty.
+  /// Notes how many nanoseconds a sync took. One that took long is forgotten by an eighth with each
+  /// that follows: 2 ms after sixteen.
   func noteSync(_ length: Int64) {
     let before = usualSync.load(ordering: .relaxed)
     let faded = before == .max ? 0 : before - before / 8
@@ -104,8 +102,9 @@ extension StoreWriter {
     }
     writingThread.store(thread)
     do {
-      try lockAndCatchUp(LockWait.none)
-      return true
+      if try lockAndCatchUp(LockWait.none, onlyIfCurrent: true) { return true }
+      leave()
+      return false
     } catch {
       leave()
       if (error as? AnnalsError)?.code == .busy { return false }
@@ -113,12 +112,11 @@ extension StoreWriter {
     }
   }
 
-  /// Whether the holder of `lock` need not wait for others, nor read what they wrote.
+  /// Whether the holder of `lock` waits for no other thread, and has no state to read anew.
   private var isFree: Bool {
     guard waitingAlone.load(ordering: .relaxed) == 0, yieldsUntil == nil, group.isIdle else {
       return false
     }
-    if isFileLocked { return admitsMembers && !isStale }
-    return !isStale && (try? log.standing()) == .current
+    return !isStale && (!isFileLocked || admitsMembers)
   }
 }

@@ -41,7 +41,7 @@ package final class StoreWriter: @unchecked Sendable {
   let isCheckpointDue = Atomic<Bool>(false)
   /// How long a sync takes, in nanoseconds; the greatest number if none was timed.
   let usualSync = Atomic<Int64>(.max)
-  /// Whether syncs are timed.
+  /// Whether syncs are timed: since the store's thread first wrote for a task.
   let timesSyncs = Atomic<Bool>(false)
   /// How many threads are about to write alone; reduced under `lock`.
   let waitingAlone = Atomic<Int>(0)

@@ -61,6 +61,9 @@ final class TaskWrites: @unchecked Sendable {
   /// How many writes of tasks the thread has not taken yet.
   var waitingCount: Int { lock.withLock { waiting.count } }
 
+  /// Whether no write of a task runs or waits; for tests.
+  var isIdle: Bool { lock.withLock { !isRunning } }
+
   /// Runs `body` with the writer when its turn comes, and waits until what it appended is
   /// acknowledged. Blocks the task's thread for no longer than a quick sync takes. Throws what
   /// `body` throws; `.cancelled` if the task is cancelled before `body` has begun; and as a commit
@@ -70,6 +73,7 @@ final class TaskWrites: @unchecked Sendable {
   ) async throws {
     try writer.requireOwner()
     if try await runAtOnce(with: writer, body) { return }
+    writer.timesSyncs.store(true, ordering: .relaxed)
     let thread = try AnnalsError.translating { try self.thread.running() }
     let job = Job(body)
     try await job.call.wait { add(job, thread, writer) }
